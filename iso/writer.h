@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writing the new ISO: the same in all but the replaced files and the checksums that follow from them.
+ */
+#ifndef LI_WRITER_H
+#define LI_WRITER_H
+
+#include "iso/live_iso.h"
+#include "reorder/util/progress.h"
+
+typedef struct {
+	const li_file *file; /* on the ISO */
+	const char *content; /* path of the local file with the new bytes */
+} li_replacement;
+
+typedef struct {
+	const li_iso *iso;
+	const li_replacement *replacements;
+	guint replacement_count;
+	const char *workdir;  /* scratch files may be made here */
+	const char *out_path; /* a file that exists and is empty (the temporary one of ro_output) */
+	ro_progress *progress;
+} li_write_job;
+
+/* What the writer found out about the checksums; for the summary. */
+typedef struct {
+	guint lists;		/* checksum lists seen */
+	guint lines_updated;	/* right before, right again */
+	guint lines_left_wrong; /* wrong before, left alone */
+	gboolean isomd5_renewed;
+} li_write_result;
+
+typedef struct {
+	const char *name;
+	/* Before any long work: tools and their versions. */
+	gboolean (*check)(const li_iso *iso, GError **error);
+	gboolean (*write)(const li_write_job *job, li_write_result *result, GError **error);
+} li_writer;
+
+/* xorriso -boot_image any replay into a new file. */
+extern const li_writer li_writer_rebuild;
+
+/*
+ * After writing: opens the new ISO and compares volume identity, file list, attributes, El Torito and system-area reports
+ * with the old one's. A difference that was not asked for is RO_ERROR_FAILED and named.
+ */
+gboolean li_verify_output(const li_write_job *job, GError **error);
+
+#endif
