@@ -8,10 +8,11 @@
 #include "iso/live_iso.h"
 
 typedef struct {
-	char *version;		 /* "6.1.0-57-amd64 (…) …", or NULL */
-	const char *compression; /* "gzip", "bzip2", "lzma", "xz", "lzo", "lz4", "zstd", "none", "unknown"; static */
-	guint64 size;		 /* of the file */
-	guint64 payload_size;	 /* compressed */
+	char *version;           /* "6.1.0-57-amd64 (…) …", or NULL */
+	const char *compression; /* "gzip", "bzip2", "lzma", "xz", "lzo", "lz4", "zstd", "none",
+				    "unknown"; static */
+	guint64 size;            /* of the file */
+	guint64 payload_size;    /* compressed */
 	gboolean is_64bit;
 } li_kernel;
 

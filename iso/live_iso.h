@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A live ISO, opened read-only: the volume, its files with their extents, the boot entries and the live images.
- * All positions and sizes are bytes. Plain structs; everything is owned by the li_iso and freed with it.
- * The ISO is untrusted input.
+ * A live ISO, opened read-only: the volume, its files with their extents, the boot entries and the
+ * live images. All positions and sizes are bytes. Plain structs; everything is owned by the li_iso
+ * and freed with it. The ISO is untrusted input.
  */
 #ifndef LI_LIVE_ISO_H
 #define LI_LIVE_ISO_H
@@ -22,8 +22,9 @@ typedef struct {
 	char *path; /* "/live/vmlinuz" */
 	guint64 size;
 	li_extent *extents; /* in file order */
-	guint extent_count; /* 0 for an empty file; more than 1 only for files from 4 GiB on, consecutive or not */
-	mode_t mode;	    /* permission bits */
+	guint extent_count; /* 0 for an empty file; more than 1 only for files from 4 GiB on,
+			       consecutive or not */
+	mode_t mode;        /* permission bits */
 	uid_t uid;
 	gid_t gid;
 	gint64 mtime; /* seconds since 1970 */
@@ -33,38 +34,42 @@ typedef struct {
 typedef struct {
 	guint8 platform; /* 0 x86 BIOS, 0xef EFI */
 	gboolean bootable;
-	guint8 media;	      /* emulation: 0 none */
+	guint8 media;         /* emulation: 0 none */
 	guint16 load_sectors; /* of 512 bytes */
-	guint64 offset;	      /* of the boot image, bytes */
-	char *path;	      /* the file that lies there, or NULL */
+	guint64 offset;       /* of the boot image, bytes */
+	char *path;           /* the file that lies there, or NULL */
 } li_boot_image;
 
 /* What the volume descriptors say (ECMA-119 8.4, 8.5). */
 typedef struct {
-	guint64 size;		 /* volume space size, bytes */
-	char *volume_id;	 /* trailing spaces taken off; bytes */
-	char *volume_uuid;	 /* as blkid prints it: 2020-01-02-03-04-05-00; NULL if there is no date */
-	char *application_id, *preparer_id, *publisher_id, *system_id; /* bytes, trailing spaces taken off */
+	guint64 size;      /* volume space size, bytes */
+	char *volume_id;   /* trailing spaces taken off; bytes */
+	char *volume_uuid; /* as blkid prints it: 2020-01-02-03-04-05-00; NULL if there is no date
+			    */
+	char *application_id, *preparer_id, *publisher_id,
+		*system_id; /* bytes, trailing spaces taken off */
 	gboolean rock_ridge;
-	gboolean joliet;	 /* supplementary descriptor with escape %/@, %/C or %/E */
+	gboolean joliet;            /* supplementary descriptor with escape %/@, %/C or %/E */
 	gboolean joliet_long_names; /* a Joliet name of more than 64 UTF-16 units */
-	gboolean udf;		 /* BEA01/NSR02/NSR03 */
-	gboolean isomd5;	 /* an implanted checksum, "ISO MD5SUM = " at byte 883 of the descriptor */
-	gboolean gpt, mbr, apm;	 /* what the system area holds */
-	char *gpt_disk_guid;	 /* 32 hex digits as xorriso's gpt_disk_guid= takes them; NULL without GPT */
-	guint32 mbr_disk_id;	 /* bytes 440-443; 0 if none */
+	gboolean udf;               /* BEA01/NSR02/NSR03 */
+	gboolean isomd5; /* an implanted checksum, "ISO MD5SUM = " at byte 883 of the descriptor */
+	gboolean gpt, mbr, apm; /* what the system area holds */
+	char *gpt_disk_guid; /* 32 hex digits as xorriso's gpt_disk_guid= takes them; NULL without
+				GPT */
+	guint32 mbr_disk_id; /* bytes 440-443; 0 if none */
 } li_volume;
 
 /* A boot entry of isolinux/syslinux or GRUB that starts a Linux kernel. */
 typedef struct {
 	char *title;
-	char *config;	/* path of the configuration file that has it */
-	guint line;	/* in that file, from 1 */
-	char *kernel;	/* path on the ISO, as found there (case as on the ISO) */
-	GPtrArray *initrds; /* of char *: paths on the ISO, in loading order */
-	char *cmdline;	/* without initrd=; "" if empty */
+	char *config;        /* path of the configuration file that has it */
+	guint line;          /* in that file, from 1 */
+	char *kernel;        /* path on the ISO, as found there (case as on the ISO) */
+	GPtrArray *initrds;  /* of char *: paths on the ISO, in loading order */
+	char *cmdline;       /* without initrd=; "" if empty */
 	gboolean is_default; /* the one its own configuration would start without a key */
-	gboolean is_live;    /* the command line or the kernel's place look like a live system (not memtest, not an installer) */
+	gboolean is_live;    /* the command line or the kernel's place look like a live system (not
+				memtest, not an installer) */
 } li_entry;
 
 typedef enum {
@@ -78,47 +83,52 @@ typedef enum {
 typedef struct {
 	const li_file *file;
 	li_image_kind kind;
-	char *type;	  /* libblkid's name: "squashfs", "erofs", "squashfs3", … */
-	gboolean is_root; /* it has /sbin/init, /etc/os-release or usr/lib/os-release, or an ext4 that has */
-	char *refusal;	  /* why it can't be reordered; NULL if it can */
+	char *type;       /* libblkid's name: "squashfs", "erofs", "squashfs3", … */
+	gboolean is_root; /* it has /sbin/init, /etc/os-release or usr/lib/os-release, or an ext4
+			     that has */
+	char *refusal;    /* why it can't be reordered; NULL if it can */
 } li_image;
 
 typedef struct {
 	char *path; /* as the user gave it */
-	int fd;	    /* read-only */
+	int fd;     /* read-only */
 	guint64 file_size;
 	guint8 *private_; /* reserved */
 	li_volume volume;
-	GPtrArray *files;	/* of li_file, sorted by path */
+	GPtrArray *files;       /* of li_file, sorted by path */
 	GPtrArray *boot_images; /* of li_boot_image */
-	GPtrArray *entries;	/* of li_entry, default first within each configuration */
-	GPtrArray *images;	/* of li_image */
-	char *refusal;		/* why the whole ISO can't be reordered; NULL if it can */
+	GPtrArray *entries;     /* of li_entry, default first within each configuration */
+	GPtrArray *images;      /* of li_image */
+	char *refusal;          /* why the whole ISO can't be reordered; NULL if it can */
 } li_iso;
 
 /*
- * Opens and reads everything above. Fails with RO_ERROR_UNSUITABLE only where nothing sensible can be read
- * (not an ISO, truncated); whatever else stands in the way is a refusal, so that inspect can print the rest.
+ * Opens and reads everything above. Fails with RO_ERROR_UNSUITABLE only where nothing sensible can
+ * be read (not an ISO, truncated); whatever else stands in the way is a refusal, so that inspect
+ * can print the rest.
  */
 li_iso *li_iso_open(const char *path, GError **error);
 void li_iso_free(li_iso *iso);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(li_iso, li_iso_free)
 
-/* NULL if there is no such file. Path with or without a leading slash; falls back to a comparison without case. */
+/* NULL if there is no such file. Path with or without a leading slash; falls back to a comparison
+ * without case. */
 const li_file *li_iso_find(const li_iso *iso, const char *path);
 
-/* The whole file, at most limit bytes (RO_ERROR_UNSUITABLE if it is larger). Owned by the caller. */
+/* The whole file, at most limit bytes (RO_ERROR_UNSUITABLE if it is larger). Owned by the caller.
+ */
 GBytes *li_iso_read(const li_iso *iso, const li_file *file, gsize limit, GError **error);
 
-/* Window on a file's bytes. FALSE with RO_ERROR_UNSUITABLE if its extents are not consecutive. label is file's "ISO:path", owned by iso. */
+/* Window on a file's bytes. FALSE with RO_ERROR_UNSUITABLE if its extents are not consecutive.
+ * label is file's "ISO:path", owned by iso. */
 gboolean li_iso_source(const li_iso *iso, const li_file *file, img_source *source, GError **error);
 
 /* The boot entry a machine would start by itself, preferring a live one; NULL if there is none. */
 const li_entry *li_iso_default_entry(const li_iso *iso);
 
 /*
- * The squashfs that is reordered: the one root image. Fails with RO_ERROR_UNSUITABLE and the reason if the ISO or the
- * image is refused, or if there is none or (layers) more than one.
+ * The squashfs that is reordered: the one root image. Fails with RO_ERROR_UNSUITABLE and the reason
+ * if the ISO or the image is refused, or if there is none or (layers) more than one.
  */
 const li_image *li_iso_root_image(const li_iso *iso, GError **error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writing the new ISO: the same in all but the replaced files and the checksums that follow from them.
+ * Writing the new ISO: the same in all but the replaced files and the checksums that follow from
+ * them.
  */
 #ifndef LI_WRITER_H
 #define LI_WRITER_H
@@ -24,8 +25,8 @@ typedef struct {
 
 /* What the writer found out about the checksums; for the summary. */
 typedef struct {
-	guint lists;		/* checksum lists seen */
-	guint lines_updated;	/* right before, right again */
+	guint lists;            /* checksum lists seen */
+	guint lines_updated;    /* right before, right again */
 	guint lines_left_wrong; /* wrong before, left alone */
 	gboolean isomd5_renewed;
 } li_write_result;
@@ -41,8 +42,9 @@ typedef struct {
 extern const li_writer li_writer_rebuild;
 
 /*
- * After writing: opens the new ISO and compares volume identity, file list, attributes, El Torito and system-area reports
- * with the old one's. A difference that was not asked for is RO_ERROR_FAILED and named.
+ * After writing: opens the new ISO and compares volume identity, file list, attributes, El Torito
+ * and system-area reports with the old one's. A difference that was not asked for is
+ * RO_ERROR_FAILED and named.
  */
 gboolean li_verify_output(const li_write_job *job, GError **error);
 

@@ -7,17 +7,18 @@
 #include "reorder/util/progress.h"
 
 typedef struct {
-	const char *iso_path;	/* the file that the image lies in */
-	const img_tree *tree;	/* the image; its source says where */
+	const char *iso_path; /* the file that the image lies in */
+	const img_tree *tree; /* the image; its source says where */
 	const ro_plan *plan;
-	const char *workdir;	/* scratch */
-	const char *out_path;	/* the new image; does not exist */
+	const char *workdir;  /* scratch */
+	const char *out_path; /* the new image; does not exist */
 	ro_progress *progress;
 } ro_engine_job;
 
 typedef struct {
 	const char *name;
-	/* Before any long work, plan is NULL: privileges, tools, their versions, what of this image the engine can't do. */
+	/* Before any long work, plan is NULL: privileges, tools, their versions, what of this image
+	 * the engine can't do. */
 	gboolean (*check)(const ro_engine_job *job, GError **error);
 	/* Bytes of scratch space in workdir, including the new image. */
 	guint64 (*space)(const ro_engine_job *job);

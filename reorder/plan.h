@@ -12,49 +12,52 @@ typedef enum { RO_ORDER_ACCESS, RO_ORDER_SIZE, RO_ORDER_PATH, RO_ORDER_RANDOM } 
 typedef enum { RO_LAYOUT_END, RO_LAYOUT_FRONT } ro_layout;
 
 typedef enum {
-	RO_GROUP_HOT,	/* the boot accessed it */
+	RO_GROUP_HOT,   /* the boot accessed it */
 	RO_GROUP_CLASS, /* added by --also */
 } ro_group;
 
 typedef struct {
 	guint32 inode; /* index into the tree */
 	ro_group group;
-	guint32 rank;	 /* position in the plan, from 0 */
-	const char *reason; /* "open", "exec", "read", "partly read", "also modules", …; owned by the plan */
+	guint32 rank;       /* position in the plan, from 0 */
+	const char *reason; /* "open", "exec", "read", "partly read", "also modules", …; owned by
+			       the plan */
 } ro_plan_item;
 
 typedef struct {
 	ro_layout layout;
 	ro_order order;
-	GArray *files;	  /* of ro_plan_item: regular files with data, in order; each inode once */
-	GArray *dirs;	  /* of ro_plan_item: directories, for engines that can place them */
+	GArray *files;    /* of ro_plan_item: regular files with data, in order; each inode once */
+	GArray *dirs;     /* of ro_plan_item: directories, for engines that can place them */
 	GArray *symlinks; /* of ro_plan_item */
-	guint unmatched;  /* traced paths that the image does not have (made at run time, or another build) */
+	guint unmatched;  /* traced paths that the image does not have (made at run time, or another
+			     build) */
 	char *first_unmatched; /* an example, or NULL */
-	guint hot_files;	  /* of files: in RO_GROUP_HOT */
-	guint64 hot_bytes;	  /* unpacked */
-	guint64 hot_stored;	  /* data blocks as stored; fragments by their share */
+	guint hot_files;       /* of files: in RO_GROUP_HOT */
+	guint64 hot_bytes;     /* unpacked */
+	guint64 hot_stored;    /* data blocks as stored; fragments by their share */
 	GStringChunk *strings; /* owns the reasons */
 } ro_plan;
 
 typedef struct {
 	ro_order order;
 	ro_layout layout;
-	guint64 seed;		 /* for RO_ORDER_RANDOM */
+	guint64 seed;            /* for RO_ORDER_RANDOM */
 	const char *const *also; /* NULL-terminated globs and class names, or NULL */
-	const char *image;	 /* events of this image only (path on the ISO) */
+	const char *image;       /* events of this image only (path on the ISO) */
 } ro_plan_options;
 
 /*
- * RO_ERROR_USAGE for a bad --also; RO_ERROR_UNSUITABLE if less than half of the traced paths exist in the image: the trace is of another build.
- * trace may be NULL (an empty plan but for --also).
+ * RO_ERROR_USAGE for a bad --also; RO_ERROR_UNSUITABLE if less than half of the traced paths exist
+ * in the image: the trace is of another build. trace may be NULL (an empty plan but for --also).
  */
-ro_plan *ro_plan_new(
-	const img_tree *tree, const tr_trace *trace, const ro_plan_options *options, GError **error);
+ro_plan *ro_plan_new(const img_tree *tree, const tr_trace *trace, const ro_plan_options *options,
+	GError **error);
 void ro_plan_free(ro_plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ro_plan, ro_plan_free)
 
-/* The plan as text: one inode a line "group rank kind path reason", after "reorder-livecd plan 1" and header lines. */
+/* The plan as text: one inode a line "group rank kind path reason", after "reorder-livecd plan 1"
+ * and header lines. */
 GString *ro_plan_format(const ro_plan *plan, const img_tree *tree);
 
 #endif

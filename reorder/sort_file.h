@@ -6,15 +6,17 @@
 #include "reorder/plan.h"
 
 /*
- * For mksquashfs 4.x, run with the unpacked tree as its source. Each file has a priority of its own as far as the range allows.
- * Names that the syntax cannot hold (a newline) are listed by aliases:
- * alias_dir/N, absolute; the caller makes these hard links. aliases, if not NULL, gets the inode indexes (guint32) of the aliased files, N is the index in it.
- * With alias_dir NULL such files are left out and counted in *skipped.
+ * For mksquashfs 4.x, run with the unpacked tree as its source. Each file has a priority of its own
+ * as far as the range allows. Names that the syntax cannot hold (a newline) are listed by aliases:
+ * alias_dir/N, absolute; the caller makes these hard links. aliases, if not NULL, gets the inode
+ * indexes (guint32) of the aliased files, N is the index in it. With alias_dir NULL such files are
+ * left out and counted in *skipped.
  */
 GString *ro_sort_file_mksquashfs(const ro_plan *plan, const img_tree *tree, const char *alias_dir,
 	GArray *aliases, guint *skipped);
 
-/* For gensquashfs (squashfs-tools-ng): lower is earlier. Names that it cannot hold are counted in *skipped. */
+/* For gensquashfs (squashfs-tools-ng): lower is earlier. Names that it cannot hold are counted in
+ * *skipped. */
 GString *ro_sort_file_gensquashfs(const ro_plan *plan, const img_tree *tree, guint *skipped);
 
 #endif

@@ -17,7 +17,7 @@ typedef enum { TR_UNTIL_IDLE, TR_UNTIL_CONSOLE, TR_UNTIL_TIME } tr_until_kind;
 typedef struct {
 	tr_until_kind kind;
 	double seconds; /* idle, time: guest seconds */
-	GRegex *regex;	/* console; owned by whoever owns the struct */
+	GRegex *regex;  /* console; owned by whoever owns the struct */
 } tr_until;
 
 /* "idle:20", "console:REGEX", "time:90". RO_ERROR_USAGE otherwise. */
@@ -25,33 +25,35 @@ gboolean tr_until_parse(const char *text, tr_until *until, GError **error);
 
 typedef struct {
 	const li_iso *iso;
-	const li_entry *entry;	  /* what to boot */
-	const li_image *image;	  /* whose files are of interest */
-	const img_tree *tree;	  /* of that image */
+	const li_entry *entry; /* what to boot */
+	const li_image *image; /* whose files are of interest */
+	const img_tree *tree;  /* of that image */
 	tr_accel accel;
-	guint64 memory;		  /* bytes; 0: chosen */
-	guint cpus;		  /* 0: chosen */
-	double timeout;		  /* host seconds; 0: chosen by accelerator */
-	const tr_until *untils;	  /* first of them that holds ends the boot */
+	guint64 memory;         /* bytes; 0: chosen */
+	guint cpus;             /* 0: chosen */
+	double timeout;         /* host seconds; 0: chosen by accelerator */
+	const tr_until *untils; /* first of them that holds ends the boot */
 	guint until_count;
-	const char *workdir;	  /* scratch; console and read logs are left here */
+	const char *workdir; /* scratch; console and read logs are left here */
 	ro_progress *progress;
 } tr_boot_job;
 
 typedef struct {
-	tr_trace *trace;      /* owned */
-	GArray *reads;	      /* of tr_read, all of the medium; owned */
+	tr_trace *trace;       /* owned */
+	GArray *reads;         /* of tr_read, all of the medium; owned */
 	tr_read_totals medium; /* of all reads */
-	tr_read_totals image; /* of those of the image */
+	tr_read_totals image;  /* of those of the image */
 	tr_coverage coverage;
 } tr_boot_result;
 
-/* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, kernel and initrds of the entry. */
+/* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, kernel and initrds of the
+ * entry. */
 gboolean tr_boot_check(const tr_boot_job *job, GError **error);
 
 /*
- * Boots and records. RO_ERROR_GUEST with the console's tail (several lines, the first says what happened and what to do) if the guest panics, drops
- * to an emergency shell, never switches root, or the time runs out before that.
+ * Boots and records. RO_ERROR_GUEST with the console's tail (several lines, the first says what
+ * happened and what to do) if the guest panics, drops to an emergency shell, never switches root,
+ * or the time runs out before that.
  */
 gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **error);
 void tr_boot_result_clear(tr_boot_result *result);

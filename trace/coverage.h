@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The cross-check of a trace against the read log of the same boot, and what the log knows about each file.
+ * The cross-check of a trace against the read log of the same boot, and what the log knows about
+ * each file.
  */
 #ifndef TR_COVERAGE_H
 #define TR_COVERAGE_H
@@ -10,17 +11,19 @@
 #include "trace/trace.h"
 
 typedef struct {
-	guint64 image_bytes;	 /* distinct bytes of the image that were read, in units of 2048 */
-	guint64 explained_bytes; /* of these: data of traced files, metadata, or within 128 KiB behind such bytes */
-	guint64 metadata_bytes;	 /* of these: the tables and the superblock */
-	double coverage;	 /* explained / image bytes; 1 if nothing was read */
+	guint64 image_bytes;     /* distinct bytes of the image that were read, in units of 2048 */
+	guint64 explained_bytes; /* of these: data of traced files, metadata, or within 128 KiB
+				    behind such bytes */
+	guint64 metadata_bytes;  /* of these: the tables and the superblock */
+	double coverage;         /* explained / image bytes; 1 if nothing was read */
 } tr_coverage;
 
 /*
- * image_offset: where the image lies on the medium, bytes. Sets bytes of every event of a regular file of this image
- * that has data blocks of its own: unpacked bytes of its blocks that were read (the fragment's bytes count if its block was read).
+ * image_offset: where the image lies on the medium, bytes. Sets bytes of every event of a regular
+ * file of this image that has data blocks of its own: unpacked bytes of its blocks that were read
+ * (the fragment's bytes count if its block was read).
  */
-void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset, const GArray *reads,
-	tr_coverage *coverage);
+void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+	const GArray *reads, tr_coverage *coverage);
 
 #endif

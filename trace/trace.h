@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A trace: which files of the live image a boot accessed, in what order. Text format: docs in man/reorder-livecd.1
- * and the header of trace.c.
+ * A trace: which files of the live image a boot accessed, in what order. Text format: docs in
+ * man/reorder-livecd.1 and the header of trace.c.
  */
 #ifndef TR_TRACE_H
 #define TR_TRACE_H
@@ -25,19 +25,20 @@ typedef struct {
 typedef struct {
 	char *tool_version;
 	char *volume_id, *volume_uuid;
-	char *image;		 /* path of the root image on the ISO */
-	char *image_checksum;	 /* sha256 of its superblock (96 bytes), hex: tells whether the trace is of this very image */
-	char *kernel_version;	 /* uname -r of the guest */
-	char *cmdline;		 /* of the traced boot */
-	char *tracer;		 /* "fanotify", "atime", "blocks" */
-	char *accelerator;	 /* "kvm", "tcg" */
-	guint64 memory;		 /* bytes of the guest */
-	char *end_reason;	 /* "idle", "console", "time" */
-	double end_time;	 /* guest seconds */
-	double root_time;	 /* guest seconds when the root was switched */
+	char *image;          /* path of the root image on the ISO */
+	char *image_checksum; /* sha256 of its superblock (96 bytes), hex: tells whether the trace
+				 is of this very image */
+	char *kernel_version; /* uname -r of the guest */
+	char *cmdline;        /* of the traced boot */
+	char *tracer;         /* "fanotify", "atime", "blocks" */
+	char *accelerator;    /* "kvm", "tcg" */
+	guint64 memory;       /* bytes of the guest */
+	char *end_reason;     /* "idle", "console", "time" */
+	double end_time;      /* guest seconds */
+	double root_time;     /* guest seconds when the root was switched */
 	guint64 lost_events;
-	double coverage;	 /* 0..1, or negative: unknown */
-	GPtrArray *events;	 /* of tr_event, first occurrence of each path only, by time */
+	double coverage;   /* 0..1, or negative: unknown */
+	GPtrArray *events; /* of tr_event, first occurrence of each path only, by time */
 } tr_trace;
 
 tr_trace *tr_trace_new(void);
@@ -46,7 +47,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_trace, tr_trace_free)
 
 void tr_event_free(tr_event *event);
 
-/* Parse errors are RO_ERROR_USAGE "FILE:LINE: reason"; unknown header keys are kept out silently (newer versions may add some). */
+/* Parse errors are RO_ERROR_USAGE "FILE:LINE: reason"; unknown header keys are kept out silently
+ * (newer versions may add some). */
 tr_trace *tr_trace_read(const char *path, GError **error);
 tr_trace *tr_trace_parse(const char *name, const char *text, gsize length, GError **error);
 
@@ -54,8 +56,9 @@ tr_trace *tr_trace_parse(const char *name, const char *text, gsize length, GErro
 GString *tr_trace_format(const tr_trace *trace);
 
 /*
- * One trace from several: a file is in it if it is in any; ordered by the median of its ranks (in those that have it, as a share of the
- * trace's length), ties by the first trace. Takes nothing over; the result is new. count >= 1.
+ * One trace from several: a file is in it if it is in any; ordered by the median of its ranks (in
+ * those that have it, as a share of the trace's length), ties by the first trace. Takes nothing
+ * over; the result is new. count >= 1.
  */
 tr_trace *tr_trace_merge(tr_trace *const *traces, guint count);
 

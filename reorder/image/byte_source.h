@@ -9,13 +9,14 @@
 #include <glib.h>
 
 typedef struct {
-	int fd;		   /* borrowed; opened read-only */
-	guint64 offset;	   /* bytes into the file where the window starts */
-	guint64 size;	   /* bytes */
+	int fd;            /* borrowed; opened read-only */
+	guint64 offset;    /* bytes into the file where the window starts */
+	guint64 size;      /* bytes */
 	const char *label; /* for messages, e.g. "in.iso:/live/filesystem.squashfs"; borrowed */
 } img_source;
 
-/* Reads exactly length bytes at position (from the start of the window), or fails (RO_ERROR_UNSUITABLE past the end: "truncated"). */
+/* Reads exactly length bytes at position (from the start of the window), or fails
+ * (RO_ERROR_UNSUITABLE past the end: "truncated"). */
 gboolean img_source_read(
 	const img_source *source, guint64 position, void *buffer, gsize length, GError **error);
 

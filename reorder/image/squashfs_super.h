@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The superblock of squashfs 4.0 (Linux: fs/squashfs/squashfs_fs.h) and the compressor options behind it.
+ * The superblock of squashfs 4.0 (Linux: fs/squashfs/squashfs_fs.h) and the compressor options
+ * behind it.
  */
 #ifndef IMG_SQUASHFS_SUPER_H
 #define IMG_SQUASHFS_SUPER_H
@@ -38,19 +39,21 @@ typedef struct {
 	guint32 inode_count;
 	guint32 fragment_count;
 	guint32 mkfs_time; /* seconds since 1970 */
-	guint16 flags;	   /* img_super_flag */
+	guint16 flags;     /* img_super_flag */
 	guint16 id_count;
 	guint64 bytes_used; /* from the start of the image; the rest of the file is padding */
-	guint64 inode_table, directory_table, fragment_table, id_table, export_table, xattr_table; /* positions; ~0 if none */
-	guint8 options[64]; /* the decoded option block (its 2-byte header taken off) */
-	gsize options_size; /* 0: none, which means the compressor's defaults */
+	guint64 inode_table, directory_table, fragment_table, id_table, export_table,
+		xattr_table; /* positions; ~0 if none */
+	guint8 options[64];  /* the decoded option block (its 2-byte header taken off) */
+	gsize options_size;  /* 0: none, which means the compressor's defaults */
 } img_super;
 
 const char *img_compressor_name(img_compressor compressor);
 
 /*
- * RO_ERROR_UNSUITABLE with the reason for: no squashfs, big-endian, version other than 4.0, unknown compressor or
- * lzma, block size that is no power of two between 4 KiB and 1 MiB, bytes_used past the end of the source, tables out of order or range.
+ * RO_ERROR_UNSUITABLE with the reason for: no squashfs, big-endian, version other than 4.0, unknown
+ * compressor or lzma, block size that is no power of two between 4 KiB and 1 MiB, bytes_used past
+ * the end of the source, tables out of order or range.
  */
 gboolean img_super_read(const img_source *source, img_super *super, GError **error);
 

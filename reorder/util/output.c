@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,16 +23,20 @@ static gboolean check_target(const char *path, gboolean force, int input_fd, GEr
 
 	if (stat(path, &target) < 0) {
 		if (lstat(path, &target) == 0)
-			return ro_fail(error, RO_ERROR_USAGE, "%s: a symlink that leads nowhere; remove it first", path);
+			return ro_fail(error, RO_ERROR_USAGE,
+				"%s: a symlink that leads nowhere; remove it first", path);
 		return TRUE;
 	}
 	if (input_fd >= 0 && fstat(input_fd, &input) == 0 && input.st_dev == target.st_dev &&
 		input.st_ino == target.st_ino)
-		return ro_fail(error, RO_ERROR_USAGE, "%s: this is the input itself; name another output", path);
+		return ro_fail(error, RO_ERROR_USAGE,
+			"%s: this is the input itself; name another output", path);
 	if (!S_ISREG(target.st_mode))
-		return ro_fail(error, RO_ERROR_USAGE, "%s: not a regular file; name another output", path);
+		return ro_fail(
+			error, RO_ERROR_USAGE, "%s: not a regular file; name another output", path);
 	if (!force)
-		return ro_fail(error, RO_ERROR_USAGE, "%s: exists; use --force to replace it", path);
+		return ro_fail(
+			error, RO_ERROR_USAGE, "%s: exists; use --force to replace it", path);
 	return TRUE;
 }
 
@@ -87,7 +92,8 @@ gboolean ro_output_commit(ro_output *output, GError **error)
 	if (fsync(output->fd) < 0)
 		return ro_fail_errno(error, errno, "%s: cannot be written", output->path);
 	if (rename(output->temp_path, output->path) < 0)
-		return ro_fail_errno(error, errno, "%s: cannot be renamed into place", output->path);
+		return ro_fail_errno(
+			error, errno, "%s: cannot be renamed into place", output->path);
 	output->committed = TRUE;
 	sync_directory(output->path);
 	return TRUE;
@@ -106,7 +112,8 @@ void ro_output_free(ro_output *output)
 	g_free(output);
 }
 
-gboolean ro_output_write(const char *path, gboolean force, const char *text, gssize length, GError **error)
+gboolean ro_output_write(
+	const char *path, gboolean force, const char *text, gssize length, GError **error)
 {
 	g_autoptr(ro_output) output = ro_output_new(path, force, -1, error);
 	gsize left = length < 0 ? strlen(text) : (gsize)length;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -22,7 +23,9 @@ ro_workdir *ro_workdir_new(const char *parent, GError **error)
 	g_autofree char *path = g_build_filename(parent, "reorder-livecd-XXXXXX", NULL);
 
 	if (!g_mkdtemp_full(path, 0700)) {
-		ro_fail_errno(error, errno, "%s: no directory for scratch files can be made here; use --work-dir", parent);
+		ro_fail_errno(error, errno,
+			"%s: no directory for scratch files can be made here; use --work-dir",
+			parent);
 		return NULL;
 	}
 	/* An inherited default ACL would change the modes of all that is unpacked here. */
@@ -71,7 +74,8 @@ static void level_close(level *l)
 	g_free(l->name);
 }
 
-/* Opens name below parent_fd if it is a directory of the device, never through a symlink. NULL with errno. */
+/* Opens name below parent_fd if it is a directory of the device, never through a symlink. NULL with
+ * errno. */
 static DIR *open_dir(int parent_fd, const char *name, dev_t device)
 {
 	struct stat st;
@@ -125,7 +129,8 @@ static void empty_levels(GPtrArray *stack, dev_t device, int *first_errno)
 			if (stack->len == 0)
 				return;
 			level *above = g_ptr_array_index(stack, stack->len - 1);
-			if (unlinkat(dirfd(above->dir), name, AT_REMOVEDIR) < 0 && *first_errno == 0)
+			if (unlinkat(dirfd(above->dir), name, AT_REMOVEDIR) < 0 &&
+				*first_errno == 0)
 				*first_errno = errno;
 			continue;
 		}
@@ -144,7 +149,8 @@ gboolean ro_remove_tree(const char *path, GError **error)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? TRUE : ro_fail_errno(error, errno, "%s: cannot be removed", path);
+		return errno == ENOENT ? TRUE
+				       : ro_fail_errno(error, errno, "%s: cannot be removed", path);
 	DIR *dir = open_dir(AT_FDCWD, path, st.st_dev);
 	if (!dir)
 		return ro_fail_errno(error, errno, "%s: cannot be removed", path);
@@ -153,7 +159,8 @@ gboolean ro_remove_tree(const char *path, GError **error)
 	g_ptr_array_add(stack, first);
 	empty_levels(stack, st.st_dev, &first_errno);
 	if (rmdir(path) < 0)
-		return ro_fail_errno(error, first_errno ? first_errno : errno, "%s: cannot be removed", path);
+		return ro_fail_errno(
+			error, first_errno ? first_errno : errno, "%s: cannot be removed", path);
 	return TRUE;
 }
 
@@ -167,6 +174,7 @@ gboolean ro_need_space(const char *dir, guint64 bytes, const char *what, GError 
 	if (available >= bytes)
 		return TRUE;
 	return ro_fail(error, RO_ERROR_FAILED,
-		"%s: %" G_GUINT64_FORMAT " MB free, %" G_GUINT64_FORMAT " MB needed for %s; make room or use --work-dir", dir,
-		available / 1000000, (bytes + 999999) / 1000000, what);
+		"%s: %" G_GUINT64_FORMAT " MB free, %" G_GUINT64_FORMAT
+		" MB needed for %s; make room or use --work-dir",
+		dir, available / 1000000, (bytes + 999999) / 1000000, what);
 }
