@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reorder/options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reorder/util/error.h"
+
+enum {
+	REORDER = 1 << RO_VERB_REORDER,
+	TRACE = 1 << RO_VERB_TRACE,
+	PLAN = 1 << RO_VERB_PLAN,
+	INSPECT = 1 << RO_VERB_INSPECT,
+	BOOTS = REORDER | TRACE,
+	PLANS = REORDER | PLAN,
+	ALL = REORDER | TRACE | PLAN | INSPECT,
+};
+
+typedef gboolean (*setter)(ro_options *options, const char *value, GError **error);
+
+typedef struct {
+	const char *name;
+	char letter;       /* or 0 */
+	const char *value; /* what stands for it in --help; NULL: a switch */
+	int verbs;
+	gboolean repeats;
+	setter set;
+	const char *help;
+} option;
+
+typedef struct {
+	const char *word;
+	int value;
+} choice;
+
+static gboolean bad_value(
+	GError **error, const char *option_name, const char *value, const char *wanted)
+{
+	return ro_fail(error, RO_ERROR_USAGE, "--%s %s: not %s", option_name, value, wanted);
+}
+
+static gboolean choose(
+	const choice *choices, const char *name, const char *value, int *result, GError **error)
+{
+	g_autoptr(GString) wanted = g_string_new("one of");
+
+	for (const choice *c = choices; c->word; c++) {
+		if (g_str_equal(c->word, value)) {
+			*result = c->value;
+			return TRUE;
+		}
+		g_string_append_printf(wanted, "%s %s", c == choices ? "" : ",", c->word);
+	}
+	return bad_value(error, name, value, wanted->str);
+}
+
+static gboolean number(const char *name, const char *value, guint64 min, guint64 max,
+	guint64 *result, GError **error)
+{
+	if (g_ascii_string_to_unsigned(value, 10, min, max, result, NULL))
+		return TRUE;
+	g_autofree char *wanted = g_strdup_printf(
+		"a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, min, max);
+	return bad_value(error, name, value, wanted);
+}
+
+static gboolean set_trace(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	g_ptr_array_add(o->traces, (char *)value);
+	return TRUE;
+}
+
+static gboolean set_save_trace(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->save_trace = value;
+	return TRUE;
+}
+
+static gboolean set_output(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->output = value;
+	return TRUE;
+}
+
+static gboolean set_order(ro_options *o, const char *value, GError **error)
+{
+	static const choice orders[] = {{"access", RO_ORDER_ACCESS}, {"size", RO_ORDER_SIZE},
+		{"path", RO_ORDER_PATH}, {"random", RO_ORDER_RANDOM}, {NULL, 0}};
+	int order;
+
+	if (!choose(orders, "order", value, &order, error))
+		return FALSE;
+	o->order = (ro_order)order;
+	return TRUE;
+}
+
+static gboolean set_seed(ro_options *o, const char *value, GError **error)
+{
+	return number("seed", value, 0, G_MAXUINT64, &o->seed, error);
+}
+
+static gboolean set_layout(ro_options *o, const char *value, GError **error)
+{
+	static const choice layouts[] = {
+		{"end", RO_LAYOUT_END}, {"front", RO_LAYOUT_FRONT}, {NULL, 0}};
+	int layout;
+
+	if (!choose(layouts, "layout", value, &layout, error))
+		return FALSE;
+	o->layout = (ro_layout)layout;
+	return TRUE;
+}
+
+static gboolean set_also(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	g_ptr_array_add(o->also, (char *)value);
+	return TRUE;
+}
+
+static gboolean set_engine(ro_options *o, const char *value, GError **error)
+{
+	static const choice engines[] = {{"auto", 0}, {"splice", 0}, {"mksquashfs", 0}, {NULL, 0}};
+	int ignored;
+
+	o->engine = value;
+	return choose(engines, "engine", value, &ignored, error);
+}
+
+static gboolean set_format(ro_options *o, const char *value, GError **error)
+{
+	static const choice formats[] = {{"plan", RO_FORMAT_PLAN},
+		{"mksquashfs", RO_FORMAT_MKSQUASHFS}, {"gensquashfs", RO_FORMAT_GENSQUASHFS},
+		{NULL, 0}};
+	int format;
+
+	if (!choose(formats, "format", value, &format, error))
+		return FALSE;
+	o->format = (ro_format)format;
+	return TRUE;
+}
+
+static gboolean set_accel(ro_options *o, const char *value, GError **error)
+{
+	static const choice accels[] = {
+		{"auto", TR_ACCEL_AUTO}, {"kvm", TR_ACCEL_KVM}, {"tcg", TR_ACCEL_TCG}, {NULL, 0}};
+	int accel;
+
+	if (!choose(accels, "accel", value, &accel, error))
+		return FALSE;
+	o->accel = (tr_accel)accel;
+	return TRUE;
+}
+
+/* Megabytes unless there is a unit, as QEMU's -m takes it. */
+static gboolean set_memory(ro_options *o, const char *value, GError **error)
+{
+	g_autofree char *digits = g_strdup(value);
+	gsize length = strlen(digits);
+	guint64 unit = 1 << 20, amount;
+
+	if (length > 1 && strchr("GgMm", digits[length - 1])) {
+		if (g_ascii_tolower(digits[length - 1]) == 'g')
+			unit = 1 << 30;
+		digits[length - 1] = '\0';
+	}
+	if (!g_ascii_string_to_unsigned(digits, 10, 1, 1 << 20, &amount, NULL) ||
+		amount * unit < 64 << 20)
+		return bad_value(error, "memory", value, "a size of at least 64M, like 512M or 4G");
+	o->memory = amount * unit;
+	return TRUE;
+}
+
+static gboolean set_cpus(ro_options *o, const char *value, GError **error)
+{
+	guint64 cpus;
+
+	if (!number("cpus", value, 1, 64, &cpus, error))
+		return FALSE;
+	o->cpus = (guint)cpus;
+	return TRUE;
+}
+
+static gboolean set_timeout(ro_options *o, const char *value, GError **error)
+{
+	guint64 seconds;
+
+	if (!number("timeout", value, 1, 86400, &seconds, error))
+		return FALSE;
+	o->timeout = (double)seconds;
+	return TRUE;
+}
+
+static gboolean set_until(ro_options *o, const char *value, GError **error)
+{
+	tr_until until = {0};
+
+	if (!tr_until_parse(value, &until, error))
+		return FALSE;
+	g_array_append_val(o->untils, until);
+	return TRUE;
+}
+
+static gboolean set_json(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->json = value;
+	return TRUE;
+}
+
+static gboolean set_work_dir(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->work_dir = value;
+	return TRUE;
+}
+
+#define SWITCH(field)                                                                              \
+	static gboolean set_##field(                                                               \
+		ro_options *o, G_GNUC_UNUSED const char *value, G_GNUC_UNUSED GError **error)      \
+	{                                                                                          \
+		o->field = TRUE;                                                                   \
+		return TRUE;                                                                       \
+	}
+SWITCH(keep_work)
+SWITCH(force)
+SWITCH(quiet)
+SWITCH(verbose)
+SWITCH(help)
+SWITCH(version)
+SWITCH(list_options)
+
+/* In the order of --help. An option without help text is not shown. */
+static const option options_table[] = {
+	{"trace", 't', "FILE", PLANS, TRUE, set_trace,
+		"use this trace; several are merged (without: boot)"},
+	{"save-trace", 0, "FILE", REORDER, FALSE, set_save_trace, "keep the trace of the boot"},
+	{"output", 'o', "FILE", TRACE | PLAN, FALSE, set_output,
+		"write there (default: standard output)"},
+	{"order", 0, "ORDER", PLANS, FALSE, set_order, "access (default), size, path, random"},
+	{"seed", 0, "N", PLANS, FALSE, set_seed, "of --order random (default 1)"},
+	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
+		"boot files at the end (default) or front of the image"},
+	{"also", 0, "GLOB|CLASS", PLANS, TRUE, set_also,
+		"add files behind the traced ones; class: modules"},
+	{"engine", 0, "NAME", REORDER, FALSE, set_engine, "auto (default), splice, mksquashfs"},
+	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
+		"plan (default), mksquashfs, gensquashfs"},
+	{"until", 0, "RULE", BOOTS, TRUE, set_until,
+		"end of the boot: idle:SECONDS, console:REGEX, time:SECONDS; first of several"},
+	{"accel", 0, "NAME", BOOTS, FALSE, set_accel, "auto (default), kvm, tcg"},
+	{"memory", 'm', "SIZE", BOOTS, FALSE, set_memory, "of the virtual machine, like 4G"},
+	{"cpus", 0, "N", BOOTS, FALSE, set_cpus, "of the virtual machine"},
+	{"timeout", 0, "SECONDS", BOOTS, FALSE, set_timeout, "longest the boot may take here"},
+	{"work-dir", 0, "DIR", BOOTS, FALSE, set_work_dir,
+		"for scratch files (default: TMPDIR or beside the output)"},
+	{"keep-work", 0, NULL, BOOTS, FALSE, set_keep_work, "leave the scratch files"},
+	{"force", 0, NULL, REORDER | TRACE | PLAN, FALSE, set_force, "replace files that exist"},
+	{"json", 0, "FILE", ALL, FALSE, set_json,
+		"write the results there too (- is standard output)"},
+	{"quiet", 'q', NULL, BOOTS, FALSE, set_quiet, "only warnings and errors"},
+	{"verbose", 'v', NULL, BOOTS, FALSE, set_verbose, "say more"},
+	{"help", 'h', NULL, ALL, TRUE, set_help, "this text"},
+	{"version", 'V', NULL, ALL, TRUE, set_version, "the version"},
+	{"list-options", 0, NULL, ALL, TRUE, set_list_options, NULL},
+};
+
+static const char *const verb_names[] = {NULL, "trace", "plan", "inspect"};
+static const char *const synopses[] = {"IN.iso OUT.iso [OPTION…]", "trace IN.iso [OPTION…]",
+	"plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]"};
+
+static ro_verb find_verb(int *argc, char ***argv)
+{
+	if (*argc < 2)
+		return RO_VERB_REORDER;
+	for (guint i = 1; i < G_N_ELEMENTS(verb_names); i++) {
+		if (!g_str_equal((*argv)[1], verb_names[i]))
+			continue;
+		(*argv)++;
+		(*argc)--;
+		return (ro_verb)i;
+	}
+	return RO_VERB_REORDER;
+}
+
+/* getopt_long's tables, made from ours; val is the index plus 1 over the range of characters. */
+static struct option *long_options(char *letters)
+{
+	guint n = G_N_ELEMENTS(options_table);
+	struct option *table = g_new0(struct option, n + 1);
+
+	*letters++ = ':'; /* a missing value is told apart from an unknown option */
+	for (guint i = 0; i < n; i++) {
+		const option *o = &options_table[i];
+		table[i] = (struct option){o->name, o->value ? required_argument : no_argument,
+			NULL, CHAR_MAX + 1 + (int)i};
+		if (!o->letter)
+			continue;
+		*letters++ = o->letter;
+		if (o->value)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	return table;
+}
+
+static const option *option_of(int value)
+{
+	if (value > CHAR_MAX)
+		return &options_table[value - CHAR_MAX - 1];
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		if (options_table[i].letter == value)
+			return &options_table[i];
+	}
+	return NULL;
+}
+
+static gboolean take_option(ro_options *options, const option *o, guint64 *seen, GError **error)
+{
+	guint64 bit = 1ull << (o - options_table);
+
+	if (!(o->verbs & 1 << options->verb)) {
+		const char *verb = verb_names[options->verb];
+		return ro_fail(error, RO_ERROR_USAGE, "--%s does not go with %s", o->name,
+			verb ? verb : "reordering");
+	}
+	if (*seen & bit && !o->repeats)
+		return ro_fail(error, RO_ERROR_USAGE, "--%s is given twice", o->name);
+	*seen |= bit;
+	return o->set(options, optarg, error);
+}
+
+static gboolean parse_options(ro_options *options, int argc, char **argv, GError **error)
+{
+	char letters[2 * G_N_ELEMENTS(options_table) + 2];
+	g_autofree struct option *table = long_options(letters);
+	guint64 seen = 0;
+	int value;
+
+	opterr = 0;
+	optind = 0; /* start anew, also for a second call */
+	while ((value = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+		const char *text = argv[optind - 1];
+		if (value == ':')
+			return ro_fail(error, RO_ERROR_USAGE, "%s: needs a value", text);
+		if (value == '?' && optopt > CHAR_MAX)
+			return ro_fail(error, RO_ERROR_USAGE, "%s: takes no value", text);
+		if (value == '?')
+			return ro_fail(
+				error, RO_ERROR_USAGE, "%s: unknown option; see --help", text);
+		if (!take_option(options, option_of(value), &seen, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean check_arguments(ro_options *options, int argc, char **argv, GError **error)
+{
+	gboolean two = options->verb == RO_VERB_REORDER;
+	int given = argc - optind, wanted = two ? 2 : 1;
+
+	if (given < wanted)
+		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
+			given == 0 ? "IN.iso" : "OUT.iso", synopses[options->verb]);
+	if (given > wanted)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"%s: one argument too many; usage: reorder-livecd %s",
+			argv[optind + wanted], synopses[options->verb]);
+	options->input = argv[optind];
+	if (two)
+		options->output = argv[optind + 1];
+	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"plan needs a --trace; make one with reorder-livecd trace");
+	if (options->save_trace && options->traces->len > 0)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--save-trace and --trace exclude each other: nothing is recorded");
+	if (options->quiet && options->verbose)
+		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
+	return TRUE;
+}
+
+static void clear_until(gpointer data)
+{
+	tr_until *until = data;
+	g_clear_pointer(&until->regex, g_regex_unref);
+}
+
+gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **error)
+{
+	*options = (ro_options){.engine = "auto",
+		.seed = 1,
+		.traces = g_ptr_array_new(),
+		.also = g_ptr_array_new()};
+	options->untils = g_array_new(FALSE, FALSE, sizeof(tr_until));
+	g_array_set_clear_func(options->untils, clear_until);
+	options->verb = find_verb(&argc, &argv);
+	if (!parse_options(options, argc, argv, error))
+		return FALSE;
+	if (options->help || options->version || options->list_options)
+		return TRUE;
+	if (!check_arguments(options, argc, argv, error))
+		return FALSE;
+	g_ptr_array_add(options->also, NULL);
+	return TRUE;
+}
+
+void ro_options_clear(ro_options *options)
+{
+	g_ptr_array_unref(options->traces);
+	g_ptr_array_unref(options->also);
+	g_array_unref(options->untils);
+}
+
+static void print_option(const option *o)
+{
+	g_autofree char *letter = o->letter ? g_strdup_printf("-%c,", o->letter) : g_strdup("");
+	g_autofree char *text = g_strdup_printf(
+		"%-3s --%s%s%s", letter, o->name, o->value ? " " : "", o->value ? o->value : "");
+
+	printf("  %-25s  %s\n", text, o->help);
+}
+
+void ro_options_print_help(const ro_options *options)
+{
+	int verb = 1 << options->verb;
+
+	if (options->verb == RO_VERB_REORDER) {
+		printf("usage: reorder-livecd %s\n", synopses[RO_VERB_REORDER]);
+		for (guint i = 1; i < G_N_ELEMENTS(verb_names); i++)
+			printf("       reorder-livecd %s\n", synopses[i]);
+		printf("\nMakes a live ISO that boots faster from slow media: boots IN.iso once in a virtual machine,\n"
+		       "records which files the boot reads, and writes OUT.iso with these files together, the same\n"
+		       "in all else.\n\n");
+	} else {
+		printf("usage: reorder-livecd %s\n\n", synopses[options->verb]);
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		if (options_table[i].verbs & verb && options_table[i].help)
+			print_option(&options_table[i]);
+	}
+	if (options->verb == RO_VERB_REORDER)
+		printf("\nExit status: 0 done, 1 failed, 2 usage, 3 the ISO cannot be reordered, 4 the guest did not boot.\n"
+		       "Every verb has a --help of its own. Manual: man reorder-livecd\n");
+}
+
+void ro_options_print_list(const ro_options *options)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		if (options_table[i].verbs & 1 << options->verb && options_table[i].help)
+			printf("--%s\n", options_table[i].name);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line: one table of options serves the parser, --help, the completion and the check of
+ * the man page. */
+#ifndef RO_OPTIONS_H
+#define RO_OPTIONS_H
+
+#include "reorder/plan.h"
+#include "trace/boot.h"
+
+typedef enum { RO_VERB_REORDER, RO_VERB_TRACE, RO_VERB_PLAN, RO_VERB_INSPECT } ro_verb;
+
+typedef enum { RO_FORMAT_PLAN, RO_FORMAT_MKSQUASHFS, RO_FORMAT_GENSQUASHFS } ro_format;
+
+typedef struct {
+	ro_verb verb;
+	const char *input;
+	const char *output;     /* reorder: OUT.iso; trace, plan: -o, NULL is stdout */
+	GPtrArray *traces;      /* of const char * */
+	const char *save_trace; /* or NULL */
+	const char *json;       /* or NULL */
+	const char *work_dir;   /* or NULL */
+	const char *engine;     /* "auto" or the name of one */
+	ro_order order;
+	ro_layout layout;
+	ro_format format;
+	guint64 seed;
+	GPtrArray *also; /* of const char *, ends with NULL */
+	tr_accel accel;
+	guint64 memory; /* bytes; 0: chosen by the boot */
+	guint cpus;     /* 0: chosen */
+	double timeout; /* host seconds; 0: chosen */
+	GArray *untils; /* of tr_until */
+	gboolean keep_work, force, quiet, verbose;
+	gboolean help, version, list_options; /* nothing else is looked at */
+} ro_options;
+
+/*
+ * RO_ERROR_USAGE for anything wrong, with the text that was wrong in it. The strings are those of
+ * argv. Clear it in either case.
+ */
+gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **error);
+void ro_options_clear(ro_options *options);
+
+void ro_options_print_help(const ro_options *options);
+/* The long options of the verb, a line each: for the completion. */
+void ro_options_print_list(const ro_options *options);
+
+#endif
