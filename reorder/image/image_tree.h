@@ -84,6 +84,12 @@ const img_entry *img_tree_entry(const img_tree *tree, guint32 index);
 guint32 img_tree_fragment_count(const img_tree *tree);
 const img_fragment *img_tree_fragment(const img_tree *tree, guint32 index);
 
+/* The entries of a directory are those from *first on, *count of them, in the order of strcmp(3).
+ */
+void img_tree_children(const img_tree *tree, guint32 directory, guint32 *first, guint32 *count);
+/* Finds a name in a directory; the index of the entry or IMG_NONE. */
+guint32 img_tree_lookup(const img_tree *tree, guint32 directory, const char *name);
+
 /* Path of an entry, without a leading slash ("usr/bin/dash"); "" for IMG_NONE. Owned by the caller.
  */
 char *img_tree_entry_path(const img_tree *tree, guint32 entry);

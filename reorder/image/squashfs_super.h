@@ -41,6 +41,7 @@ typedef struct {
 	guint32 mkfs_time; /* seconds since 1970 */
 	guint16 flags;     /* img_super_flag */
 	guint16 id_count;
+	guint64 root_inode; /* reference, as img_inode.inode_ref */
 	guint64 bytes_used; /* from the start of the image; the rest of the file is padding */
 	guint64 inode_table, directory_table, fragment_table, id_table, export_table,
 		xattr_table; /* positions; ~0 if none */
