@@ -74,7 +74,7 @@ efi_image() {
 		test sleep all_video gfxterm font loadenv ls cat halt reboot
 	touch -d "@$SOURCE_DATE_EPOCH" "$tmp/bootx64.efi"
 	rm -f "$out"
-	mkfs.vfat --invariant -n ESP -C "$out" 2880 >/dev/null
+	mkfs.vfat --invariant -n ESP -C "$out" 1440 >/dev/null
 	mmd -i "$out" ::/EFI ::/EFI/BOOT
 	mcopy -m -i "$out" "$tmp/bootx64.efi" ::/EFI/BOOT/BOOTX64.EFI
 	rm -r "$tmp"
@@ -107,43 +107,52 @@ isolinux_files() {
 # the root of TREE. isolinux.bin and the catalogue change when the ISO is made.
 checksum_list() {
 	(
-		cd "$1"
+		cd "$1" || exit
 		find . -type f ! -name '*sum.txt' ! -path ./isolinux/isolinux.bin \
 			! -name boot.cat -print0 | sort -z | xargs -0 "$2" >"$3.new"
 		mv "$3.new" "$3"
 	)
 }
 
-# make_iso TREE OUT VOLID STYLE [XORRISO-OPTION…]
-# STYLE: isolinux-hybrid (Debian: /boot/grub/efi.img is the EFI entry),
-# grub2-appended-esp (Ubuntu: the ESP lies behind the ISO filesystem, taken
-# from TREE.esp), or data (no boot record).
-make_iso() {
-	local tree=$1 out=$2 volid=$3 style=$4
-	local -a boot=()
-	shift 4
-	case $style in
-	isolinux-hybrid)
-		boot=(-isohybrid-mbr /usr/lib/ISOLINUX/isohdpfx.bin
-			-c isolinux/boot.cat -b isolinux/isolinux.bin -no-emul-boot
-			-boot-load-size 4 -boot-info-table -eltorito-alt-boot
-			-e boot/grub/efi.img -no-emul-boot -isohybrid-gpt-basdat) ;;
-	grub2-appended-esp)
-		boot=(--grub2-mbr /usr/lib/grub/i386-pc/boot_hybrid.img
-			--protective-msdos-label -partition_cyl_align off
-			-partition_offset 16 --mbr-force-bootable -append_partition 2
-			28732ac11ff8d211ba4b00a0c93ec93b "$tree.esp"
-			-appended_part_as_gpt
-			-iso_mbr_part_type a2a0d0ebe5b9334487c068b6b72699c7
-			-c boot.catalog -b boot/grub/i386-pc/eltorito.img
-			-no-emul-boot -boot-load-size 4 -boot-info-table
-			--grub2-boot-info -eltorito-alt-boot
-			-e --interval:appended_partition_2:all:: -no-emul-boot) ;;
-	data) ;;
-	*) die "unknown boot style $style" ;;
+# boot_options TREE BIOS EFI : sets the array boot.
+boot_options() {
+	boot=()
+	case $2 in
+	isolinux) boot+=(-isohybrid-mbr /usr/lib/ISOLINUX/isohdpfx.bin
+		-c isolinux/boot.cat -b isolinux/isolinux.bin
+		-no-emul-boot -boot-load-size 4 -boot-info-table) ;;
+	grub) boot+=(--grub2-mbr /usr/lib/grub/i386-pc/boot_hybrid.img
+		--protective-msdos-label -partition_cyl_align off
+		-partition_offset 16 --mbr-force-bootable
+		-c boot.catalog -b boot/grub/i386-pc/eltorito.img -no-emul-boot
+		-boot-load-size 4 -boot-info-table --grub2-boot-info) ;;
+	none) ;;
+	*) die "unknown BIOS boot loader $2" ;;
 	esac
+	[[ $2 = none || $3 = none ]] || boot+=(-eltorito-alt-boot)
+	case $3 in
+	tree) boot+=(-e boot/grub/efi.img -no-emul-boot)
+		[[ $2 != isolinux ]] || boot+=(-isohybrid-gpt-basdat) ;;
+	appended) boot+=(-append_partition 2 28732ac11ff8d211ba4b00a0c93ec93b
+		"$1.esp" -appended_part_as_gpt
+		-iso_mbr_part_type a2a0d0ebe5b9334487c068b6b72699c7
+		-e --interval:appended_partition_2:all:: -no-emul-boot) ;;
+	none) ;;
+	*) die "unknown place of the EFI image $3" ;;
+	esac
+}
+
+# make_iso TREE OUT VOLID BIOS EFI [XORRISO-OPTION…]
+# BIOS: isolinux, grub or none. EFI: tree (Debian: /boot/grub/efi.img in the
+# ISO), appended (Ubuntu: a partition behind the ISO's filesystem, taken from
+# TREE.esp) or none.
+make_iso() {
+	local tree=$1 out=$2 volid=$3
+	local -a boot
+	boot_options "$tree" "$4" "$5"
+	shift 5
 	find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 	rm -f "$out"
 	xorriso -report_about SORRY -as mkisofs -quiet -r -V "$volid" \
-		"${boot[@]}" "$@" -o "$out" "$tree"
+		"${boot[@]}" "$@" -o "$out" "$tree" 2> >(grep -v '^xorriso 1\|^$' >&2)
 }
