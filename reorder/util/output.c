@@ -87,6 +87,22 @@ static void sync_directory(const char *path)
 	close(fd);
 }
 
+gboolean ro_output_put(ro_output *output, const void *bytes, gsize length, GError **error)
+{
+	const char *p = bytes;
+
+	while (length > 0) {
+		ssize_t n = write(output->fd, p, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ro_fail_errno(error, errno, "%s: cannot be written", output->path);
+		p += n;
+		length -= (gsize)n;
+	}
+	return TRUE;
+}
+
 gboolean ro_output_commit(ro_output *output, GError **error)
 {
 	if (fsync(output->fd) < 0)
@@ -116,18 +132,8 @@ gboolean ro_output_write(
 	const char *path, gboolean force, const char *text, gssize length, GError **error)
 {
 	g_autoptr(ro_output) output = ro_output_new(path, force, -1, error);
-	gsize left = length < 0 ? strlen(text) : (gsize)length;
+	gsize size = length < 0 ? strlen(text) : (gsize)length;
 
-	if (!output)
-		return FALSE;
-	while (left > 0) {
-		ssize_t n = write(output->fd, text, left);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ro_fail_errno(error, errno, "%s: cannot be written", path);
-		text += n;
-		left -= (gsize)n;
-	}
-	return ro_output_commit(output, error);
+	return output && ro_output_put(output, text, size, error) &&
+	       ro_output_commit(output, error);
 }

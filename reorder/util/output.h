@@ -18,6 +18,9 @@ ro_output *ro_output_new(const char *path, gboolean force, int input_fd, GError 
 int ro_output_fd(const ro_output *output);
 const char *ro_output_temp_path(const ro_output *output);
 
+/* Appends bytes. */
+gboolean ro_output_put(ro_output *output, const void *bytes, gsize length, GError **error);
+
 /* fsync, rename over PATH, fsync of the directory. */
 gboolean ro_output_commit(ro_output *output, GError **error);
 

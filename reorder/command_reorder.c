@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The whole job: record, plan, rebuild, verify, write. */
+#include "reorder/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "iso/writer.h"
+#include "reorder/engines.h"
+#include "reorder/input.h"
+#include "reorder/recording.h"
+#include "reorder/summary.h"
+#include "reorder/util/error.h"
+#include "reorder/util/json.h"
+#include "reorder/util/output.h"
+#include "reorder/verify.h"
+
+typedef struct {
+	const ro_options *options;
+	ro_progress *progress;
+	ro_input input;
+	ro_output *output, *trace_output;
+	ro_workdir *workdir;
+	const ro_engine *engine;
+	const li_writer *writer;
+	ro_recording recording;
+	ro_plan *plan;
+	char *new_image; /* path in the work directory */
+	guint64 new_image_size;
+	ro_verify_result verified;
+	li_write_result written;
+} job;
+
+static ro_engine_job engine_job(const job *j)
+{
+	return (ro_engine_job){
+		.iso_path = j->input.iso->path,
+		.tree = j->input.tree,
+		.plan = j->plan,
+		.workdir = j->workdir ? ro_workdir_path(j->workdir) : NULL,
+		.out_path = j->new_image,
+		.progress = j->progress,
+	};
+}
+
+static gboolean same_filesystem(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev;
+}
+
+static gboolean check_space(const job *j, GError **error)
+{
+	ro_engine_job engine = engine_job(j);
+	const char *work = ro_workdir_path(j->workdir);
+	g_autofree char *out_dir = g_path_get_dirname(ro_output_temp_path(j->output));
+	guint64 scratch = j->engine->space(&engine), iso_size = j->input.iso->file_size;
+
+	if (same_filesystem(work, out_dir))
+		return ro_need_space(
+			work, scratch + iso_size, "scratch files and the new ISO", error);
+	return ro_need_space(work, scratch, "scratch files", error) &&
+	       ro_need_space(out_dir, iso_size, "the new ISO", error);
+}
+
+/* --save-trace has to be writable before the boot, not found out behind it. */
+static gboolean open_trace_output(job *j, GError **error)
+{
+	if (!j->options->save_trace)
+		return TRUE;
+	j->trace_output =
+		ro_output_new(j->options->save_trace, j->options->force, j->input.iso->fd, error);
+	return j->trace_output != NULL;
+}
+
+/* Everything that can be known to fail fails here, before the long work. */
+static gboolean prepare(job *j, GError **error)
+{
+	const ro_options *options = j->options;
+
+	if (!ro_input_open(&j->input, options->input, error))
+		return FALSE;
+	ro_engine_job engine = engine_job(j);
+	j->writer = &li_writer_rebuild;
+	j->engine = ro_engine_choose(options->engine, &engine, error);
+	if (!j->engine || !j->writer->check(j->input.iso, error))
+		return FALSE;
+	j->output = ro_output_new(options->output, options->force, j->input.iso->fd, error);
+	if (!j->output || !open_trace_output(j, error))
+		return FALSE;
+	g_autofree char *parent = ro_work_parent(options, options->output);
+	j->workdir = ro_workdir_new(parent, error);
+	if (!j->workdir)
+		return FALSE;
+	if (options->keep_work)
+		ro_workdir_keep(j->workdir);
+	return check_space(j, error) && ro_recording_check(options, &j->input, error);
+}
+
+static gboolean record(job *j, GError **error)
+{
+	if (!ro_recording_make(&j->recording, j->options, &j->input, ro_workdir_path(j->workdir),
+		    j->progress, error))
+		return FALSE;
+	if (!j->trace_output)
+		return TRUE;
+	GString *text = tr_trace_format(j->recording.boot.trace);
+	gboolean ok = ro_output_put(j->trace_output, text->str, text->len, error) &&
+		      ro_output_commit(j->trace_output, error);
+	g_string_free(text, TRUE);
+	return ok;
+}
+
+static gboolean make_plan(job *j, GError **error)
+{
+	const ro_options *options = j->options;
+	ro_plan_options plan_options = {options->order, options->layout, options->seed,
+		(const char *const *)options->also->pdata, j->input.image->file->path};
+
+	j->plan = ro_plan_new(j->input.tree, j->recording.boot.trace, &plan_options, error);
+	if (!j->plan)
+		return FALSE;
+	if (j->plan->files->len > 0)
+		return TRUE;
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s: the trace names no file of %s; nothing to reorder", options->input,
+		j->input.image->file->path);
+}
+
+static gboolean size_of(const char *path, guint64 *size, GError **error)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return ro_fail_errno(error, errno, "%s", path);
+	*size = (guint64)st.st_size;
+	return TRUE;
+}
+
+static gboolean rebuild(job *j, GError **error)
+{
+	j->new_image = ro_workdir_file(j->workdir, "image");
+	ro_engine_job engine = engine_job(j);
+	return j->engine->rebuild(&engine, error) &&
+	       size_of(j->new_image, &j->new_image_size, error);
+}
+
+static gboolean verify(job *j, GError **error)
+{
+	int fd = g_open(j->new_image, O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return ro_fail_errno(error, errno, "%s", j->new_image);
+	img_source source = {fd, 0, j->new_image_size, "the new image"};
+	g_autoptr(img_tree) tree = img_tree_open(&source, error);
+	gboolean ok = tree && ro_verify_image(j->input.tree, tree, j->plan, j->progress,
+				      &j->verified, error);
+	close(fd);
+	return ok;
+}
+
+static gboolean write_iso(job *j, GError **error)
+{
+	li_replacement replacement = {j->input.image->file, j->new_image};
+	li_write_job write = {
+		.iso = j->input.iso,
+		.replacements = &replacement,
+		.replacement_count = 1,
+		.workdir = ro_workdir_path(j->workdir),
+		.out_path = ro_output_temp_path(j->output),
+		.progress = j->progress,
+	};
+
+	return j->writer->write(&write, &j->written, error) && li_verify_output(&write, error) &&
+	       ro_input_unchanged(&j->input, error);
+}
+
+static gboolean report(const job *j, GError **error)
+{
+	ro_summary summary = {
+		.input = &j->input,
+		.recording = &j->recording,
+		.plan = j->plan,
+		.engine = j->engine->name,
+		.writer = j->writer->name,
+		.output = j->options->output,
+		.image_size_before = j->input.image->file->size,
+		.image_size_after = j->new_image_size,
+		.verified = &j->verified,
+		.written = &j->written,
+		.progress = j->progress,
+	};
+
+	if (!size_of(ro_output_temp_path(j->output), &summary.output_size, error))
+		return FALSE;
+	if (!ro_output_commit(j->output, error))
+		return FALSE;
+	if (j->options->json) {
+		g_autoptr(JsonBuilder) builder = json_builder_new();
+		ro_summary_json(&summary, builder);
+		if (!ro_json_write(builder, j->options->json, error))
+			return FALSE;
+	}
+	gboolean json_on_stdout = g_strcmp0(j->options->json, "-") == 0;
+	if (!j->options->quiet)
+		ro_summary_print(&summary, json_on_stdout ? stderr : stdout);
+	return TRUE;
+}
+
+static void clear(job *j)
+{
+	g_free(j->new_image);
+	ro_plan_free(j->plan);
+	ro_recording_clear(&j->recording);
+	ro_workdir_free(j->workdir);
+	ro_output_free(j->trace_output);
+	ro_output_free(j->output);
+	ro_input_clear(&j->input);
+	ro_progress_free(j->progress);
+}
+
+gboolean ro_command_reorder(const ro_options *options, GError **error)
+{
+	job j = {.options = options, .progress = ro_progress_new(options->quiet, options->verbose)};
+	gboolean ok = prepare(&j, error) && record(&j, error) && make_plan(&j, error) &&
+		      rebuild(&j, error) && verify(&j, error) && write_iso(&j, error) &&
+		      report(&j, error);
+
+	clear(&j);
+	return ok;
+}

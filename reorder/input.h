@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every verb but inspect starts from: the ISO, the one image that is reordered, and its tree.
+ */
+#ifndef RO_INPUT_H
+#define RO_INPUT_H
+
+#include <sys/stat.h>
+
+#include "iso/live_iso.h"
+#include "reorder/image/image_tree.h"
+
+typedef struct {
+	li_iso *iso;           /* owned */
+	const li_image *image; /* of iso */
+	img_tree *tree;        /* owned */
+	struct stat stat;      /* of the ISO when it was opened */
+} ro_input;
+
+/* Refusals are RO_ERROR_UNSUITABLE. Clear it in either case. */
+gboolean ro_input_open(ro_input *input, const char *path, GError **error);
+void ro_input_clear(ro_input *input);
+
+/* RO_ERROR_FAILED if the file was written to since it was opened: the result would be of neither.
+ */
+gboolean ro_input_unchanged(const ro_input *input, GError **error);
+
+#endif

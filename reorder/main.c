@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "reorder/commands.h"
+#include "reorder/util/error.h"
+#include "reorder/util/interrupt.h"
+
+static gboolean run_verb(const ro_options *options, GError **error)
+{
+	switch (options->verb) {
+	case RO_VERB_TRACE:
+		return ro_command_trace(options, error);
+	case RO_VERB_PLAN:
+		return ro_command_plan(options, error);
+	case RO_VERB_INSPECT:
+		return ro_command_inspect(options, error);
+	case RO_VERB_REORDER:
+		break;
+	}
+	return ro_command_reorder(options, error);
+}
+
+static gboolean run(const ro_options *options, GError **error)
+{
+	if (options->list_options)
+		ro_options_print_list(options);
+	else if (options->help)
+		ro_options_print_help(options);
+	else if (options->version)
+		printf("reorder-livecd %s\n", REORDER_VERSION);
+	else if (!run_verb(options, error))
+		return FALSE;
+	/* A full disk behind standard output shows here at the latest. */
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return ro_fail_errno(error, errno, "standard output: cannot be written");
+	return TRUE;
+}
+
+int main(int argc, char **argv)
+{
+	g_autoptr(GError) error = NULL;
+	ro_options options;
+
+	ro_interrupt_install();
+	gboolean ok = ro_options_parse(&options, argc, argv, &error) && run(&options, &error);
+	ro_options_clear(&options);
+	if (ok)
+		return 0;
+	fprintf(stderr, "reorder-livecd: %s\n", error->message);
+	ro_interrupt_die();
+	return error->domain == RO_ERROR ? error->code : RO_ERROR_FAILED;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reorder/summary.h"
+
+#include "reorder/util/escape.h"
+
+#define MB(bytes) ((double)(bytes) / 1e6)
+
+/* Digits in groups of three: 1,234,567. In one of four buffers, so that a line can hold several. */
+static const char *grouped(guint64 n)
+{
+	static char buffers[4][32];
+	static guint next;
+	char *end = buffers[next++ % 4] + sizeof buffers[0] - 1;
+	int digits = 0;
+
+	*end = '\0';
+	do {
+		if (digits > 0 && digits % 3 == 0)
+			*--end = ',';
+		*--end = (char)('0' + n % 10);
+		digits++;
+	} while (n /= 10);
+	return end;
+}
+
+static void print_boot(const ro_summary *s, FILE *out)
+{
+	const tr_boot_result *boot = &s->recording->boot;
+	const tr_trace *trace = boot->trace;
+
+	if (!s->recording->booted) {
+		fprintf(out, "  trace      %s files from a kept trace\n",
+			grouped(trace->events->len));
+		return;
+	}
+	fprintf(out, "  boot       %.1f s in the guest (%s), root at %.1f s, ended by %s\n",
+		trace->end_time, trace->accelerator, trace->root_time, trace->end_reason);
+	fprintf(out,
+		"  medium     %.1f MB in %s requests, %s jumps; modelled CD: %s long seeks, %.1f s\n",
+		MB(boot->medium.bytes), grouped(boot->medium.requests), grouped(boot->medium.jumps),
+		grouped(boot->medium.long_seeks), boot->medium.drive_seconds);
+	fprintf(out,
+		"  image      %.1f MB in %s requests; the trace explains %.1f %%, %s events lost\n",
+		MB(boot->image.bytes), grouped(boot->image.requests), trace->coverage * 100,
+		grouped(trace->lost_events));
+}
+
+static void print_plan(const ro_summary *s, FILE *out)
+{
+	const ro_plan *plan = s->plan;
+
+	fprintf(out, "  hot files  %s with %.1f MB (%.1f MB as stored)", grouped(plan->hot_files),
+		MB(plan->hot_bytes), MB(plan->hot_stored));
+	if (plan->files->len > plan->hot_files)
+		fprintf(out, ", and %s by --also", grouped(plan->files->len - plan->hot_files));
+	fputc('\n', out);
+	if (plan->unmatched > 0)
+		fprintf(out, "             %s traced paths are not in the image\n",
+			grouped(plan->unmatched));
+}
+
+static void print_result(const ro_summary *s, FILE *out)
+{
+	const ro_verify_result *v = s->verified;
+
+	fprintf(out, "  rebuilt    %.1f MB -> %.1f MB (%+.2f %%), engine %s\n",
+		MB(s->image_size_before), MB(s->image_size_after),
+		100.0 * ((double)s->image_size_after / (double)s->image_size_before - 1),
+		s->engine);
+	fprintf(out, "  verified   %s inodes and %.1f MB equal\n", grouped(v->inodes),
+		MB(v->bytes));
+	fprintf(out, "  order      %s of %s boot files in place, within %.1f MB of the image\n",
+		grouped(v->in_place), grouped(v->planned), MB(v->hot_end - v->hot_start));
+	fprintf(out, "  iso        %s writer; checksum lines renewed: %u", s->writer,
+		s->written->lines_updated);
+	if (s->written->lines_left_wrong > 0)
+		fprintf(out, ", wrong before and left so: %u", s->written->lines_left_wrong);
+	fprintf(out, "%s\n", s->written->isomd5_renewed ? "; implanted MD5 renewed" : "");
+}
+
+static void print_times(const ro_summary *s, FILE *out)
+{
+	const GArray *stages = ro_progress_stages(s->progress);
+	double total = 0;
+
+	fprintf(out, "  time      ");
+	for (guint i = 0; i < stages->len; i++) {
+		const ro_stage *stage = &g_array_index(stages, ro_stage, i);
+		fprintf(out, " %s %.1f s,", stage->name, stage->seconds);
+		total += stage->seconds;
+	}
+	fprintf(out, " all %.1f s\n", total);
+}
+
+void ro_summary_print(const ro_summary *s, FILE *out)
+{
+	if (s->output) {
+		g_autofree char *name = ro_escape_utf8(s->output);
+		fprintf(out, "\n%s: %.1f MB (before: %.1f MB)\n", name, MB(s->output_size),
+			MB(s->input->iso->file_size));
+	}
+	print_boot(s, out);
+	if (s->plan)
+		print_plan(s, out);
+	if (s->verified)
+		print_result(s, out);
+	print_times(s, out);
+}
+
+static void json_totals(JsonBuilder *b, const char *name, const tr_read_totals *totals)
+{
+	json_builder_set_member_name(b, name);
+	json_builder_begin_object(b);
+	ro_json_int(b, "requests", (gint64)totals->requests);
+	ro_json_int(b, "bytes", (gint64)totals->bytes);
+	ro_json_int(b, "jumps", (gint64)totals->jumps);
+	ro_json_int(b, "cd_long_seeks", (gint64)totals->long_seeks);
+	ro_json_double(b, "cd_seconds", totals->drive_seconds);
+	json_builder_end_object(b);
+}
+
+static void json_boot(JsonBuilder *b, const ro_recording *recording)
+{
+	const tr_trace *trace = recording->boot.trace;
+
+	json_builder_set_member_name(b, "trace");
+	json_builder_begin_object(b);
+	ro_json_bool(b, "booted", recording->booted);
+	ro_json_int(b, "events", trace->events->len);
+	ro_json_bytes(b, "tracer", trace->tracer);
+	ro_json_bytes(b, "accelerator", trace->accelerator);
+	ro_json_bytes(b, "end_reason", trace->end_reason);
+	ro_json_double(b, "end_time", trace->end_time);
+	ro_json_double(b, "root_time", trace->root_time);
+	ro_json_int(b, "lost_events", (gint64)trace->lost_events);
+	ro_json_double(b, "coverage", trace->coverage);
+	if (recording->booted) {
+		json_totals(b, "medium", &recording->boot.medium);
+		json_totals(b, "image", &recording->boot.image);
+	}
+	json_builder_end_object(b);
+}
+
+static void json_plan(JsonBuilder *b, const ro_plan *plan)
+{
+	json_builder_set_member_name(b, "plan");
+	json_builder_begin_object(b);
+	ro_json_int(b, "files", plan->files->len);
+	ro_json_int(b, "hot_files", plan->hot_files);
+	ro_json_int(b, "hot_bytes", (gint64)plan->hot_bytes);
+	ro_json_int(b, "hot_stored_bytes", (gint64)plan->hot_stored);
+	ro_json_int(b, "directories", plan->dirs->len);
+	ro_json_int(b, "symlinks", plan->symlinks->len);
+	ro_json_int(b, "unmatched", plan->unmatched);
+	json_builder_end_object(b);
+}
+
+static void json_image(JsonBuilder *b, const ro_summary *s)
+{
+	const ro_verify_result *v = s->verified;
+
+	json_builder_set_member_name(b, "image");
+	json_builder_begin_object(b);
+	ro_json_bytes(b, "path", s->input->image->file->path);
+	ro_json_bytes(b, "engine", s->engine);
+	ro_json_int(b, "size_before", (gint64)s->image_size_before);
+	ro_json_int(b, "size_after", (gint64)s->image_size_after);
+	ro_json_int(b, "inodes_equal", v->inodes);
+	ro_json_int(b, "bytes_equal", (gint64)v->bytes);
+	ro_json_int(b, "planned", v->planned);
+	ro_json_int(b, "in_place", v->in_place);
+	ro_json_int(b, "hot_start", (gint64)v->hot_start);
+	ro_json_int(b, "hot_end", (gint64)v->hot_end);
+	ro_json_int(b, "hot_foreign_bytes", (gint64)v->hot_foreign);
+	json_builder_end_object(b);
+}
+
+static void json_output(JsonBuilder *b, const ro_summary *s)
+{
+	json_builder_set_member_name(b, "output");
+	json_builder_begin_object(b);
+	ro_json_bytes(b, "path", s->output);
+	ro_json_bytes(b, "writer", s->writer);
+	ro_json_int(b, "size", (gint64)s->output_size);
+	ro_json_int(b, "checksum_lists", s->written->lists);
+	ro_json_int(b, "checksum_lines_renewed", s->written->lines_updated);
+	ro_json_int(b, "checksum_lines_left_wrong", s->written->lines_left_wrong);
+	ro_json_bool(b, "isomd5_renewed", s->written->isomd5_renewed);
+	json_builder_end_object(b);
+}
+
+static void json_stages(JsonBuilder *b, const ro_progress *progress)
+{
+	const GArray *stages = ro_progress_stages(progress);
+
+	json_builder_set_member_name(b, "seconds");
+	json_builder_begin_object(b);
+	for (guint i = 0; i < stages->len; i++) {
+		const ro_stage *stage = &g_array_index(stages, ro_stage, i);
+		ro_json_double(b, stage->name, stage->seconds);
+	}
+	json_builder_end_object(b);
+}
+
+void ro_summary_json(const ro_summary *s, JsonBuilder *b)
+{
+	json_builder_begin_object(b);
+	ro_json_bytes(b, "version", REORDER_VERSION);
+	json_builder_set_member_name(b, "input");
+	json_builder_begin_object(b);
+	ro_json_bytes(b, "path", s->input->iso->path);
+	ro_json_int(b, "size", (gint64)s->input->iso->file_size);
+	ro_json_bytes(b, "volume_id", s->input->iso->volume.volume_id);
+	ro_json_bytes(b, "volume_uuid", s->input->iso->volume.volume_uuid);
+	json_builder_end_object(b);
+	json_boot(b, s->recording);
+	if (s->plan)
+		json_plan(b, s->plan);
+	if (s->verified) {
+		json_image(b, s);
+		json_output(b, s);
+	}
+	json_stages(b, s->progress);
+	json_builder_end_object(b);
+}
