@@ -85,11 +85,7 @@ static gboolean prepare(job *j, GError **error)
 
 	if (!ro_input_open(&j->input, options->input, error))
 		return FALSE;
-	ro_engine_job engine = engine_job(j);
 	j->writer = &li_writer_rebuild;
-	j->engine = ro_engine_choose(options->engine, &engine, error);
-	if (!j->engine || !j->writer->check(j->input.iso, error))
-		return FALSE;
 	j->output = ro_output_new(options->output, options->force, j->input.iso->fd, error);
 	if (!j->output || !open_trace_output(j, error))
 		return FALSE;
@@ -99,7 +95,10 @@ static gboolean prepare(job *j, GError **error)
 		return FALSE;
 	if (options->keep_work)
 		ro_workdir_keep(j->workdir);
-	return check_space(j, error) && ro_recording_check(options, &j->input, error);
+	ro_engine_job engine = engine_job(j);
+	j->engine = ro_engine_choose(options->engine, &engine, error);
+	return j->engine && j->writer->check(j->input.iso, error) && check_space(j, error) &&
+	       ro_recording_check(options, &j->input, error);
 }
 
 static gboolean record(job *j, GError **error)

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Completion of reorder-livecd for bash. The options come from the program itself.
+
+_reorder_livecd() {
+	local cur prev words cword verb=
+	_init_completion -s || return
+	case ${words[1]:-} in trace | plan | inspect) verb=${words[1]} ;; esac
+
+	case $prev in
+	--order) mapfile -t COMPREPLY < <(compgen -W 'access size path random' -- "$cur") && return ;;
+	--layout) mapfile -t COMPREPLY < <(compgen -W 'end front' -- "$cur") && return ;;
+	--engine) mapfile -t COMPREPLY < <(compgen -W 'auto splice mksquashfs' -- "$cur") && return ;;
+	--accel) mapfile -t COMPREPLY < <(compgen -W 'auto kvm tcg' -- "$cur") && return ;;
+	--format | -f) mapfile -t COMPREPLY < <(compgen -W 'plan mksquashfs gensquashfs' -- "$cur") && return ;;
+	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && return ;;
+	--work-dir) _filedir -d && return ;;
+	--seed | --memory | -m | --cpus | --timeout) return ;;
+	--also) mapfile -t COMPREPLY < <(compgen -W 'modules' -- "$cur") && return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		# shellcheck disable=SC2086
+		mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" $verb --list-options 2>/dev/null)" -- "$cur")
+		return
+	fi
+	_filedir
+	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect' -- "$cur")
+}
+complete -F _reorder_livecd reorder-livecd
