@@ -47,6 +47,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_trace, tr_trace_free)
 
 void tr_event_free(tr_event *event);
 
+/* By path, then image: 0 if both are of the same file. For GTree and sorting. */
+gint tr_event_compare(gconstpointer a, gconstpointer b);
+
 /* Parse errors are RO_ERROR_USAGE "FILE:LINE: reason"; unknown header keys are kept out silently
  * (newer versions may add some). */
 tr_trace *tr_trace_read(const char *path, GError **error);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/trace.h"
+
+#include <string.h>
+
+/* One trace's word on a file. */
+typedef struct {
+	guint file;   /* index into files, which is by first occurrence */
+	double share; /* rank as a share of its trace's length */
+	double time;
+} sighting;
+
+/* What goes into the result. */
+typedef struct {
+	tr_event *event; /* owned */
+	guint file;
+	guint last_trace; /* the last one that had it, from 0 */
+	double median;
+} merged_file;
+
+static gint by_file_and_share(gconstpointer a, gconstpointer b)
+{
+	const sighting *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->share < y->share ? -1 : x->share > y->share;
+}
+
+static gint by_median(gconstpointer a, gconstpointer b)
+{
+	const merged_file *x = a, *y = b;
+
+	if (x->median != y->median)
+		return x->median < y->median ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+static tr_event *copy_event(const tr_event *event)
+{
+	tr_event *copy = g_memdup2(event, sizeof(*event));
+
+	copy->image = g_strdup(event->image);
+	copy->path = g_strdup(event->path);
+	return copy;
+}
+
+/* Several traces' words on what was done with a file: the stronger one. */
+static void join_events(tr_event *to, const tr_event *from)
+{
+	if (to->how <= TR_READ && from->how <= TR_READ)
+		to->how = MAX(to->how, from->how);
+	if (to->bytes == TR_BYTES_UNKNOWN)
+		to->bytes = from->bytes;
+	else if (from->bytes != TR_BYTES_UNKNOWN)
+		to->bytes = MAX(to->bytes, from->bytes);
+}
+
+/* The file of an event; FALSE if this trace had it already. */
+static gboolean note_file(
+	GTree *known, GArray *files, const tr_event *event, guint trace, guint *index)
+{
+	tr_event *first =
+		g_tree_lookup_extended(known, event, NULL, NULL) ? NULL : copy_event(event);
+
+	if (first) {
+		merged_file file = {.event = first, .file = files->len, .last_trace = trace};
+		g_array_append_val(files, file);
+		g_tree_insert(known, first, GUINT_TO_POINTER(file.file));
+		*index = file.file;
+		return TRUE;
+	}
+	*index = GPOINTER_TO_UINT(g_tree_lookup(known, event));
+	merged_file *file = &g_array_index(files, merged_file, *index);
+	if (file->last_trace == trace)
+		return FALSE;
+	file->last_trace = trace;
+	join_events(file->event, event);
+	return TRUE;
+}
+
+static void collect(tr_trace *const *traces, guint count, GArray *files, GArray *sightings)
+{
+	g_autoptr(GTree) known = g_tree_new(tr_event_compare);
+
+	for (guint t = 0; t < count; t++) {
+		const GPtrArray *events = traces[t]->events;
+		for (guint i = 0; i < events->len; i++) {
+			const tr_event *event = g_ptr_array_index(events, i);
+			sighting s = {.share = (double)i / events->len, .time = event->time};
+			if (note_file(known, files, event, t, &s.file))
+				g_array_append_val(sightings, s);
+		}
+	}
+}
+
+/* Of the sorted sightings of one file. An even number has two middles: their mean; its time is that
+ * of the lower one. */
+static void set_median(merged_file *file, const sighting *s, guint count)
+{
+	const sighting *low = &s[(count - 1) / 2], *high = &s[count / 2];
+
+	file->median = (low->share + high->share) / 2;
+	file->event->time = low->time;
+}
+
+static void set_medians(GArray *files, GArray *sightings)
+{
+	const sighting *s = (const sighting *)sightings->data;
+
+	g_array_sort(sightings, by_file_and_share);
+	for (guint i = 0, next; i < sightings->len; i = next) {
+		for (next = i + 1; next < sightings->len && s[next].file == s[i].file;)
+			next++;
+		set_median(&g_array_index(files, merged_file, s[i].file), s + i, next - i);
+	}
+}
+
+/* Each event's time is at least that of the one before it, so that "by time" holds for a merged
+ * trace too. */
+static void take_events(tr_trace *trace, const GArray *files)
+{
+	double time = 0;
+
+	for (guint i = 0; i < files->len; i++) {
+		tr_event *event = g_array_index(files, merged_file, i).event;
+		time = MAX(time, event->time);
+		event->time = time;
+		g_ptr_array_add(trace->events, event);
+	}
+}
+
+static void copy_header(tr_trace *to, const tr_trace *from)
+{
+	GPtrArray *events = to->events;
+
+	*to = *from;
+	to->events = events;
+	to->tool_version = g_strdup(from->tool_version);
+	to->volume_id = g_strdup(from->volume_id);
+	to->volume_uuid = g_strdup(from->volume_uuid);
+	to->image = g_strdup(from->image);
+	to->image_checksum = g_strdup(from->image_checksum);
+	to->kernel_version = g_strdup(from->kernel_version);
+	to->cmdline = g_strdup(from->cmdline);
+	to->tracer = g_strdup(from->tracer);
+	to->accelerator = g_strdup(from->accelerator);
+	to->end_reason = g_strdup(from->end_reason);
+}
+
+/* The first trace's header, less what the others contradict; the least that is known of coverage.
+ */
+static void join_header(tr_trace *to, const tr_trace *from)
+{
+	if (g_strcmp0(to->image_checksum, from->image_checksum) != 0)
+		g_clear_pointer(&to->image_checksum, g_free);
+	if (from->lost_events > G_MAXUINT64 - 1 - to->lost_events)
+		to->lost_events = G_MAXUINT64 - 1;
+	else
+		to->lost_events += from->lost_events;
+	if (from->coverage >= 0 && (to->coverage < 0 || from->coverage < to->coverage))
+		to->coverage = from->coverage;
+}
+
+tr_trace *tr_trace_merge(tr_trace *const *traces, guint count)
+{
+	g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(merged_file));
+	g_autoptr(GArray) sightings = g_array_new(FALSE, FALSE, sizeof(sighting));
+	tr_trace *merged = tr_trace_new();
+
+	copy_header(merged, traces[0]);
+	for (guint t = 1; t < count; t++)
+		join_header(merged, traces[t]);
+	collect(traces, count, files, sightings);
+	set_medians(files, sightings);
+	g_array_sort(files, by_median);
+	take_events(merged, files);
+	return merged;
+}
