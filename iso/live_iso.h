@@ -52,6 +52,7 @@ typedef struct {
 	gboolean joliet;            /* supplementary descriptor with escape %/@, %/C or %/E */
 	gboolean joliet_long_names; /* a Joliet name of more than 64 UTF-16 units */
 	gboolean udf;               /* BEA01/NSR02/NSR03 */
+	gboolean multi_session;     /* an older session's descriptors at block 48 (libburn's way) */
 	gboolean isomd5; /* an implanted checksum, "ISO MD5SUM = " at byte 883 of the descriptor */
 	gboolean gpt, mbr, apm; /* what the system area holds */
 	char *gpt_disk_guid; /* 32 hex digits as xorriso's gpt_disk_guid= takes them; NULL without
@@ -93,12 +94,13 @@ typedef struct {
 	char *path; /* as the user gave it */
 	int fd;     /* read-only */
 	guint64 file_size;
-	guint8 *private_; /* reserved */
+	struct li_private *private_; /* look-up tables */
 	li_volume volume;
 	GPtrArray *files;       /* of li_file, sorted by path */
 	GPtrArray *boot_images; /* of li_boot_image */
 	GPtrArray *entries;     /* of li_entry, default first within each configuration */
 	GPtrArray *images;      /* of li_image */
+	GPtrArray *notes;       /* of char *: worth knowing, but nothing that stands in the way */
 	char *refusal;          /* why the whole ISO can't be reordered; NULL if it can */
 } li_iso;
 
