@@ -60,17 +60,16 @@ static void join_events(tr_event *to, const tr_event *from)
 static gboolean note_file(
 	GTree *known, GArray *files, const tr_event *event, guint trace, guint *index)
 {
-	tr_event *first =
-		g_tree_lookup_extended(known, event, NULL, NULL) ? NULL : copy_event(event);
+	gpointer value;
 
-	if (first) {
-		merged_file file = {.event = first, .file = files->len, .last_trace = trace};
+	if (!g_tree_lookup_extended(known, event, NULL, &value)) {
+		merged_file file = {copy_event(event), files->len, trace, 0};
 		g_array_append_val(files, file);
-		g_tree_insert(known, first, GUINT_TO_POINTER(file.file));
+		g_tree_insert(known, file.event, GUINT_TO_POINTER(file.file));
 		*index = file.file;
 		return TRUE;
 	}
-	*index = GPOINTER_TO_UINT(g_tree_lookup(known, event));
+	*index = GPOINTER_TO_UINT(value);
 	merged_file *file = &g_array_index(files, merged_file, *index);
 	if (file->last_trace == trace)
 		return FALSE;
