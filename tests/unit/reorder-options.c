@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+#include <string.h>
+
+#include "reorder/options.h"
+#include "reorder/util/error.h"
+
+/* Splits at blanks; parses; the words are leaked on purpose of brevity into a static array. */
+static gboolean parse(ro_options *options, const char *line, GError **error)
+{
+	static char **words;
+
+	g_strfreev(words);
+	words = g_strsplit(line, " ", -1);
+	return ro_options_parse(options, (int)g_strv_length(words), words, error);
+}
+
+static void test_whole_job(void)
+{
+	ro_options o;
+
+	g_assert_true(parse(&o,
+		"r -q in.iso --order random --seed 7 --layout front out.iso --json - -m 4G "
+		"--also modules --also etc/** --until idle:5 --until time:90 --accel tcg --timeout 60",
+		NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_REORDER);
+	g_assert_cmpstr(o.input, ==, "in.iso");
+	g_assert_cmpstr(o.output, ==, "out.iso");
+	g_assert_cmpint(o.order, ==, RO_ORDER_RANDOM);
+	g_assert_cmpuint(o.seed, ==, 7);
+	g_assert_cmpint(o.layout, ==, RO_LAYOUT_FRONT);
+	g_assert_cmpstr(o.json, ==, "-");
+	g_assert_cmpuint(o.memory, ==, 4ull << 30);
+	g_assert_cmpuint(o.also->len, ==, 3);
+	g_assert_null(g_ptr_array_index(o.also, 2));
+	g_assert_cmpuint(o.untils->len, ==, 2);
+	g_assert_cmpint(o.accel, ==, TR_ACCEL_TCG);
+	g_assert_cmpfloat(o.timeout, ==, 60);
+	g_assert_true(o.quiet);
+	ro_options_clear(&o);
+}
+
+static void test_defaults(void)
+{
+	ro_options o;
+
+	g_assert_true(parse(&o, "r in.iso out.iso", NULL));
+	g_assert_cmpint(o.order, ==, RO_ORDER_ACCESS);
+	g_assert_cmpint(o.layout, ==, RO_LAYOUT_END);
+	g_assert_cmpint(o.accel, ==, TR_ACCEL_AUTO);
+	g_assert_cmpstr(o.engine, ==, "auto");
+	g_assert_cmpuint(o.memory, ==, 0);
+	g_assert_false(o.force);
+	ro_options_clear(&o);
+}
+
+static void test_verbs(void)
+{
+	ro_options o;
+
+	g_assert_true(parse(&o, "r trace in.iso -o t", NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_TRACE);
+	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r plan in.iso -t a -t b -f gensquashfs", NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_PLAN);
+	g_assert_cmpuint(o.traces->len, ==, 2);
+	g_assert_cmpint(o.format, ==, RO_FORMAT_GENSQUASHFS);
+	ro_options_clear(&o);
+	/* only the exact word, and only as the first argument, is a verb */
+	g_assert_true(parse(&o, "r ./trace plan", NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_REORDER);
+	g_assert_cmpstr(o.input, ==, "./trace");
+	g_assert_cmpstr(o.output, ==, "plan");
+	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r -- -in.iso -out.iso", NULL));
+	g_assert_cmpstr(o.input, ==, "-in.iso");
+	ro_options_clear(&o);
+}
+
+static void test_errors_echo_the_text(void)
+{
+	const struct {
+		const char *line, *part;
+	} bad[] = {
+		{"r", "IN.iso is missing"},
+		{"r in.iso", "OUT.iso is missing"},
+		{"r a b c", "c: one argument too many"},
+		{"r a b --ordre size", "--ordre: unknown option"},
+		{"r a b --order speed", "--order speed: not one of access, size, path, random"},
+		{"r a b --order", "--order: needs a value"},
+		{"r a b --force=yes", "--force=yes: takes no value"},
+		{"r a b --order size --order path", "--order is given twice"},
+		{"r a b --seed 12x", "--seed 12x"},
+		{"r a b --seed -1", "--seed -1"},
+		{"r a b -m 10", "--memory 10"},
+		{"r a b -m 4T", "--memory 4T"},
+		{"r a b --timeout 0", "--timeout 0"},
+		{"r a b --until soon", "soon"},
+		{"r a b --accel hvf", "--accel hvf"},
+		{"r a b -q -v", "exclude each other"},
+		{"r a b -t x --save-trace y", "exclude each other"},
+		{"r plan a", "plan needs a --trace"},
+		{"r inspect a --order size", "--order does not go with inspect"},
+		{"r a b -o c", "--output does not go with reordering"},
+		{"r a b -x", "-x: unknown option"},
+	};
+
+	for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autoptr(GError) error = NULL;
+		ro_options o;
+		g_assert_false(parse(&o, bad[i].line, &error));
+		g_assert_error(error, RO_ERROR, RO_ERROR_USAGE);
+		if (!strstr(error->message, bad[i].part))
+			g_error("\"%s\" gives \"%s\", wanted \"%s\"", bad[i].line, error->message,
+				bad[i].part);
+		ro_options_clear(&o);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/options/whole-job", test_whole_job);
+	g_test_add_func("/options/defaults", test_defaults);
+	g_test_add_func("/options/verbs", test_verbs);
+	g_test_add_func("/options/errors-echo-the-text", test_errors_echo_the_text);
+	return g_test_run();
+}
