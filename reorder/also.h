@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files that are placed with the boot's although the traced boot did not read them (--also).
+ *
+ * A value is the name of a class (the tables in also.c; "modules": what a boot on other hardware
+ * reads), or a pattern for paths (reorder/glob.h), told apart by one of "/ * ? [" in it. A pattern
+ * that matches a directory takes all below it.
+ */
+#ifndef RO_ALSO_H
+#define RO_ALSO_H
+
+#include "reorder/image/image_tree.h"
+
+typedef struct {
+	guint32 inode; /* a regular file with data, or a symlink */
+	guint32 value; /* index of the --also value that chose it */
+} ro_also_file;
+
+/* RO_ERROR_USAGE, "--also VALUE: reason". values: NULL-terminated. */
+gboolean ro_also_check(const char *const *values, GError **error);
+
+/*
+ * The files that the values choose, each inode once: by value, by the class's table, by path.
+ * kernel: whose modules are meant; those of all kernels if it is NULL or the image has none of it.
+ * Values that choose nothing are warned about. Returns an array of ro_also_file.
+ */
+GArray *ro_also_find(
+	const img_tree *tree, const char *const *values, const char *kernel, GError **error);
+
+#endif
