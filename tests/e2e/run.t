@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The whole job with a kept trace, on a small ISO: no virtual machine.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154  # status, out and err are set by run
+
+cd "$TMP" || exit
+"$IMAGES/tiny-iso" --fast --md5sum --isomd5 in.iso || exit
+input_sum=$(sha256sum <in.iso)
+
+# The files that the guest would read, in an order of their own; odd names among them.
+hot=(usr/sbin/init usr/bin/busybox usr/share/big/part-5 usr/share/big/part-2 'usr/share/odd/a\040b'
+	'usr/share/odd/new\012line' 'usr/share/odd/back\134slash' usr/share/links/hot etc/hostname etc/os-release)
+write_trace() { # FILE PATH…
+	local file=$1 path i=0
+	shift
+	{
+		echo 'reorder-livecd trace 1'
+		for path; do
+			i=$((i + 1))
+			echo "$i.0 f read - /live/filesystem.squashfs $path"
+		done
+		echo "end $#"
+	} >"$file"
+}
+write_trace boot.trace "${hot[@]}"
+
+extract() { xorriso -osirrox on -indev "$1" -extract /live/filesystem.squashfs "$2" >/dev/null 2>&1; }
+nothing_left() { ! find . -name '*.tmp-*' -o -name 'reorder-livecd-*' | grep .; }
+tree_of() { unsquashfs -llc "$1" | sed 's/squashfs-root//' | sort -k6; }
+
+for engine in mksquashfs splice; do
+	run "$PROGRAM" in.iso "$engine.iso" --trace boot.trace --engine "$engine" --json "$engine.json"
+	is "$status" 0 "$engine: exit status" || diag "$err"
+	like "$out" '10 of 10 boot files in place' "$engine: all boot files are in place"
+	is "$(jq -c '[.image.planned, .image.in_place, .plan.unmatched, .image.engine]' "$engine.json")" \
+		"[10,10,0,\"$engine\"]" "$engine: the same in JSON"
+	ok "$engine: nothing is left behind" nothing_left
+	ok "$engine: the implanted MD5 is right" checkisomd5 "$engine.iso"
+	extract in.iso old.squashfs
+	extract "$engine.iso" new.squashfs
+	ok "$engine: unsquashfs finds the same tree" diff <(tree_of old.squashfs) <(tree_of new.squashfs)
+	ok "$engine: sqfsdiff finds no difference" sqfsdiff --no-timestamps -a old.squashfs -b new.squashfs
+	mkdir x && xorriso -osirrox on -indev "$engine.iso" -extract / x >/dev/null 2>&1
+	ok "$engine: md5sum.txt is right" sh -c 'cd x && md5sum --quiet -c md5sum.txt'
+	chmod -R u+w x && rm -rf x old.squashfs new.squashfs
+	is "$(blkid -o value -s UUID -s LABEL -p "$engine.iso" | sort | xargs)" \
+		"$(blkid -o value -s UUID -s LABEL -p in.iso | sort | xargs)" "$engine: label and UUID"
+done
+is "$(sha256sum <in.iso)" "$input_sum" 'the input is untouched'
+
+run "$PROGRAM" in.iso again.iso --trace boot.trace --engine splice -q
+ok 'the same again gives the same bytes' cmp splice.iso again.iso
+is "$out$err" '' '-q says nothing'
+
+# Layouts and orders
+run "$PROGRAM" in.iso front.iso --trace boot.trace --layout front --order size
+is "$status" 0 'layout front, order size' || diag "$err"
+run "$PROGRAM" in.iso random.iso --trace boot.trace --order random --seed 3
+is "$status" 0 'order random' || diag "$err"
+
+# Names
+cp in.iso -- "-odd, 'name\" x.iso"
+run "$PROGRAM" --trace boot.trace -- "-odd, 'name\" x.iso" "-out, 'o\".iso"
+is "$status" 0 'names with dash, comma, quotes and spaces' || diag "$err"
+ok 'the output has its odd name' test -s "./-out, 'o\".iso"
+
+# What is refused
+refuse() { # STATUS REGEX NAME ARG…
+	local wanted=$1 regex=$2 name=$3
+	shift 3
+	run "$PROGRAM" "$@"
+	is "$status" "$wanted" "$name: exit status"
+	like "$err" "$regex" "$name: the reason"
+	is "$(grep -c . <<<"$err")" 1 "$name: one line"
+}
+ln -s in.iso symlink.iso && ln in.iso hardlink.iso
+refuse 2 'the input itself' 'output = input' in.iso in.iso --trace boot.trace --force
+refuse 2 'the input itself' 'output = ./input' in.iso ./in.iso --trace boot.trace --force
+refuse 2 'the input itself' 'output is a symlink to the input' in.iso symlink.iso --trace boot.trace --force
+refuse 2 'the input itself' 'output is a hard link to the input' in.iso hardlink.iso --trace boot.trace --force
+refuse 2 'exists; use --force' 'output exists' in.iso front.iso --trace boot.trace
+refuse 1 'No such file' 'no directory for the output' in.iso no/such/out.iso --trace boot.trace
+refuse 3 'No such file|cannot' 'no input' missing.iso out.iso --trace boot.trace
+head -c 100000 /dev/urandom >garbage.iso
+refuse 3 'garbage.iso' 'garbage' garbage.iso out.iso --trace boot.trace
+head -c 3000000 in.iso >short.iso
+refuse 3 'truncated' 'a truncated ISO' short.iso out.iso --trace boot.trace
+write_trace foreign.trace nope/a nope/b nope/c
+refuse 3 'another build' 'a trace of another build' in.iso out.iso --trace foreign.trace
+echo broken >>foreign.trace
+refuse 2 'foreign.trace:[0-9]+: ' 'a broken trace' in.iso out.iso --trace foreign.trace
+refuse 2 'missing.trace' 'no trace' in.iso out.iso --trace missing.trace
+is "$(sha256sum <in.iso)" "$input_sum" 'the input is still untouched'
+ok 'no output of a refused run' test ! -e out.iso
+ok 'nothing is left of the refused runs' nothing_left
+
+# Space and permissions
+mkdir small ro
+if mount -t tmpfs -o size=1M none small 2>/dev/null; then
+	at_exit 'umount -l "$TMP/small"'
+	refuse 1 'MB free.*needed' 'no space in the work directory' in.iso out.iso --trace boot.trace --work-dir small
+	refuse 1 'MB free.*needed' 'no space for the output' in.iso small/out.iso --trace boot.trace --work-dir .
+	refuse 1 'MB free.*needed' 'TMPDIR is honoured' in.iso out.iso --trace boot.trace --work-dir small
+	ok 'the small filesystem is empty again' sh -c '! ls small | grep .'
+else
+	skip 'no space' 'tmpfs cannot be mounted'
+fi
+if chattr +i ro 2>/dev/null; then
+	at_exit 'chattr -i "$TMP/ro"'
+	refuse 1 'ro/out.iso' 'an immutable output directory' in.iso ro/out.iso --trace boot.trace
+else
+	skip 'an immutable output directory' 'chattr +i does not work here'
+fi
+if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
+	chmod 755 "$TMP" && mkdir -m 777 public
+	unprivileged() { setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs "$@"; }
+	run unprivileged "$PROGRAM" in.iso public/out.iso --trace boot.trace --engine mksquashfs
+	is "$status" 1 'mksquashfs without root: exit status'
+	like "$err" 'root' 'mksquashfs without root: the reason'
+	run unprivileged "$PROGRAM" in.iso public/out.iso --trace boot.trace
+	is "$status" 0 'splice without root' || diag "$err"
+	ok 'the same bytes as root makes' cmp public/out.iso splice.iso
+else
+	skip 'unprivileged runs' 'needs root and setpriv'
+fi
+
+# Signals, in each phase: a program that hangs stands in for the real one.
+hang_in() { # PROGRAM [ARGUMENT that makes it hang]
+	mkdir -p shim && rm -f shim/*
+	cat >"shim/$1" <<-EOF
+		#!/bin/bash
+		case " \$* " in *" ${2:-} "*) ;; *) exec $(command -v "$1") "\$@" ;; esac
+		echo \$\$ >"$TMP/hanging"
+		sleep 1000 & wait
+	EOF
+	chmod +x "shim/$1"
+}
+interrupt() { # SIGNAL NAME ARG…
+	local signal=$1 name=$2 pid child
+	shift 2
+	rm -f hanging
+	PATH=$TMP/shim:$PATH "$PROGRAM" "$@" >/dev/null 2>err.txt &
+	pid=$!
+	for _ in $(seq 100); do [ -s hanging ] && break; sleep 0.1; done
+	child=$(cat hanging 2>/dev/null)
+	kill "-$signal" "$pid"
+	wait "$pid"
+	is "$?" $((128 + $(kill -l "$signal"))) "$name: dies of SIG$signal" || diag "$(cat err.txt)"
+	ok "$name: the child is gone" sh -c "! kill -0 ${child:-1}"
+	ok "$name: nothing is left" nothing_left
+	ok "$name: no output" test ! -e out.iso
+}
+hang_in mksquashfs -sort
+interrupt INT 'rebuild' in.iso out.iso --trace boot.trace --engine mksquashfs
+interrupt TERM 'rebuild' in.iso out.iso --trace boot.trace --engine mksquashfs
+hang_in unsquashfs -d
+interrupt HUP 'unpack' in.iso out.iso --trace boot.trace --engine mksquashfs
+hang_in xorriso -outdev
+interrupt TERM 'write' in.iso out.iso --trace boot.trace
+is "$(sha256sum <in.iso)" "$input_sum" 'the input survived the signals'
+
+# Output to a full device, to a closed pipe
+run sh -c '"$0" inspect in.iso >/dev/full' "$PROGRAM"
+is "$status" 1 'a full standard output is an error'
+ok 'a reader that goes away' sh -c '"$0" inspect in.iso | head -n 1' "$PROGRAM"
+done_testing
