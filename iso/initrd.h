@@ -17,9 +17,9 @@ typedef struct {
 } li_segment;
 
 /*
- * Walks all segments. A compressed segment's end is found by unpacking it (library of that format),
- * except for the last where the end of the file is taken when it can't be. RO_ERROR_UNSUITABLE if
- * there is something that the kernel would not take.
+ * Walks all segments (of li_segment). A compressed segment's end is found by unpacking it where the
+ * format has no other way; a gzip member, xz stream or zstd frame is a segment of its own, as it is
+ * for the kernel. RO_ERROR_UNSUITABLE if there is something that the kernel would not take.
  */
 GArray *li_initrd_segments(const guint8 *data, gsize size, GError **error);
 
