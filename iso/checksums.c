@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "iso/checksums.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "reorder/util/error.h"
+#include "reorder/util/interrupt.h"
+
+#define MAX_LIST (16u << 20) /* bytes of a list */
+
+enum { CHUNK = 1 << 20, TYPES = 5 };
+
+static const struct {
+	GChecksumType type;
+	guint digits;
+	const char *tag; /* BSD style; what tags with a dash are compared without it */
+} types[TYPES] = {
+	{G_CHECKSUM_MD5, 32, "MD5"},
+	{G_CHECKSUM_SHA1, 40, "SHA1"},
+	{G_CHECKSUM_SHA256, 64, "SHA256"},
+	{G_CHECKSUM_SHA384, 96, "SHA384"},
+	{G_CHECKSUM_SHA512, 128, "SHA512"},
+};
+
+enum { SHA224_DIGITS = 56 };
+
+static const char *const list_names[] = {"md5sum", "md5sums", "sha1sum", "sha1sums", "sha224sum",
+	"sha224sums", "sha256sum", "sha256sums", "sha384sum", "sha384sums", "sha512sum",
+	"sha512sums", "b2sum", "b2sums", "checksums", "checksum", ".treeinfo", "treeinfo"};
+static const char *const list_suffixes[] = {".md5", ".sha1", ".sha224", ".sha256", ".sha384",
+	".sha512", ".b2", ".md5sum", ".sha1sum", ".sha256sum", ".sha512sum", ".b2sum", ".md5sums",
+	".sha256sums", ".sha512sums"};
+static const char *const signature_suffixes[] = {".gpg", ".asc", ".sig", ".sign"};
+
+/* A line of a list of the ISO, and the file it is about. */
+typedef struct {
+	guint64 position; /* of the digest, bytes into the list */
+	guint type;       /* index into types */
+	gboolean supported;
+	const li_node *target;
+} entry;
+
+typedef struct {
+	const li_node *node; /* in the new tree */
+	GArray *entries;     /* of entry */
+	gboolean done;
+} list;
+
+/* The digests of one file, before and after. */
+typedef struct {
+	char *before[TYPES], *after[TYPES];
+	gboolean known;
+} digests;
+
+typedef struct {
+	int old_fd, new_fd;
+	const li_tree *old_tree, *new_tree;
+	GPtrArray *lists;
+	GHashTable *changed;
+	GHashTable *wanted;  /* path → GUINT of the types that lines need, as bits */
+	GHashTable *hashes;  /* path → digests */
+	GHashTable *at_list; /* path of a list → list */
+	li_write_result *result;
+	ro_progress *progress;
+} update;
+
+static void list_free(gpointer data)
+{
+	list *l = data;
+
+	g_array_unref(l->entries);
+	g_free(l);
+}
+
+static void digests_free(gpointer data)
+{
+	digests *d = data;
+
+	for (guint i = 0; i < TYPES; i++) {
+		g_free(d->before[i]);
+		g_free(d->after[i]);
+	}
+	g_free(d);
+}
+
+gboolean li_sums_is_list(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	g_autofree char *name = g_ascii_strdown(slash ? slash + 1 : path, -1);
+
+	if (g_str_has_suffix(name, ".txt"))
+		name[strlen(name) - 4] = '\0';
+	for (guint i = 0; i < G_N_ELEMENTS(list_names); i++)
+		if (g_str_equal(name, list_names[i]))
+			return TRUE;
+	for (guint i = 0; i < G_N_ELEMENTS(list_suffixes); i++)
+		if (g_str_has_suffix(name, list_suffixes[i]))
+			return TRUE;
+	return FALSE;
+}
+
+static guint hex_run(const char *text, gsize length)
+{
+	guint n = 0;
+
+	while (n < length && g_ascii_isxdigit(text[n]))
+		n++;
+	return n;
+}
+
+/* Sets the type by the number of digits; FALSE if no checksum has so many. */
+static gboolean type_by_digits(guint digits, li_sum_line *sum)
+{
+	sum->digits = digits;
+	sum->supported = FALSE;
+	for (guint i = 0; i < TYPES; i++) {
+		if (types[i].digits != digits)
+			continue;
+		sum->type = types[i].type;
+		sum->supported = TRUE;
+		return TRUE;
+	}
+	return digits == SHA224_DIGITS;
+}
+
+/* The tag of a BSD style line, "SHA2-256" and "sha256" as well; it has to agree with the digits. */
+static gboolean tag_agrees(const char *tag, gsize length, li_sum_line *sum)
+{
+	g_autofree char *name = g_ascii_strup(tag, (gssize)length);
+	g_auto(GStrv) parts =
+		g_strsplit(g_str_has_prefix(name, "SHA2-") ? name + 5 : name, "-", -1);
+	g_autofree char *joined = g_strjoinv("", parts);
+
+	if (g_str_has_prefix(name, "BLAKE2")) {
+		sum->supported = FALSE;
+		return TRUE;
+	}
+	for (guint i = 0; i < TYPES; i++)
+		if (types[i].digits == sum->digits)
+			return g_str_has_suffix(types[i].tag, joined) ||
+			       g_str_equal(types[i].tag, joined);
+	return sum->digits == SHA224_DIGITS;
+}
+
+/* coreutils: a line that begins with a backslash has \\, \n and \r in its name. */
+static char *unescape_name(const char *name, gsize length, gboolean escaped)
+{
+	GString *out = g_string_sized_new(length);
+
+	for (gsize i = 0; i < length; i++) {
+		char c = name[i];
+
+		if (escaped && c == '\\' && i + 1 < length) {
+			i++;
+			c = name[i] == 'n' ? '\n' : name[i] == 'r' ? '\r' : name[i];
+		}
+		g_string_append_c(out, c);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* "DIGEST  name", "DIGEST *name", or the digest alone. */
+static gboolean parse_plain(const char *line, gsize length, gboolean escaped, li_sum_line *sum)
+{
+	guint digits = hex_run(line, length);
+	gsize at = digits;
+
+	if (!type_by_digits(digits, sum))
+		return FALSE;
+	while (at < length && (line[at] == ' ' || line[at] == '\t'))
+		at++;
+	if (at == length)
+		return TRUE;
+	if (at == digits)
+		return FALSE;
+	if (line[at] == '*' && at + 1 < length)
+		at++;
+	sum->name = unescape_name(line + at, length - at, escaped);
+	return TRUE;
+}
+
+/* "SHA256 (name) = DIGEST" */
+static gboolean parse_bsd(const char *line, gsize length, gboolean escaped, li_sum_line *sum)
+{
+	const char *open = memchr(line, '(', length);
+	const char *close = NULL;
+	const char *digest;
+	gsize tag;
+
+	for (const char *p = line + length; open && p > open; p--)
+		if (p[-1] == ')' && !close)
+			close = p - 1;
+	if (!open || !close || open == line)
+		return FALSE;
+	digest = close + 1;
+	while (digest < line + length && (*digest == ' ' || *digest == '='))
+		digest++;
+	sum->offset = (gsize)(digest - line);
+	if (!type_by_digits((guint)(length - sum->offset), sum) ||
+		hex_run(digest, length - sum->offset) != sum->digits)
+		return FALSE;
+	tag = (gsize)(open - line);
+	while (tag && line[tag - 1] == ' ')
+		tag--;
+	if (!tag_agrees(line, tag, sum))
+		return FALSE;
+	sum->name = unescape_name(open + 1, (gsize)(close - open) - 1, escaped);
+	return TRUE;
+}
+
+/* Anaconda's .treeinfo: "images/boot.iso = sha256:DIGEST" */
+static gboolean parse_treeinfo(const char *line, gsize length, li_sum_line *sum)
+{
+	const char *colon = g_strrstr_len(line, (gssize)length, ":");
+	const char *equals = memchr(line, '=', length);
+	const char *tag;
+	gsize name;
+
+	if (!colon || !equals || equals > colon || equals == line)
+		return FALSE;
+	sum->offset = (gsize)(colon + 1 - line);
+	if (!type_by_digits((guint)(length - sum->offset), sum) ||
+		hex_run(colon + 1, length - sum->offset) != sum->digits)
+		return FALSE;
+	for (tag = equals + 1; *tag == ' ';)
+		tag++;
+	if (tag >= colon || !tag_agrees(tag, (gsize)(colon - tag), sum))
+		return FALSE;
+	name = (gsize)(equals - line);
+	while (name && line[name - 1] == ' ')
+		name--;
+	sum->name = g_strndup(line, name);
+	return TRUE;
+}
+
+static gboolean is_treeinfo(const char *list)
+{
+	return g_str_has_suffix(list, "treeinfo");
+}
+
+static gboolean is_blake2(const char *list)
+{
+	const char *slash = strrchr(list, '/');
+	g_autofree char *name = g_ascii_strdown(slash ? slash + 1 : list, -1);
+
+	return g_str_has_prefix(name, "b2") || strstr(name, ".b2");
+}
+
+gboolean li_sum_parse(const char *line, gsize length, const char *list_name, li_sum_line *sum)
+{
+	gsize skip;
+	gboolean escaped, found;
+
+	*sum = (li_sum_line){0};
+	while (length && (line[length - 1] == '\r' || line[length - 1] == ' '))
+		length--;
+	if (!length || memchr(line, '\0', length))
+		return FALSE;
+	if (is_treeinfo(list_name))
+		return parse_treeinfo(line, length, sum);
+	escaped = line[0] == '\\';
+	skip = escaped ? 1 : 0;
+	found = parse_plain(line + skip, length - skip, escaped, sum) ||
+		parse_bsd(line + skip, length - skip, escaped, sum);
+	sum->offset += skip;
+	if (found && is_blake2(list_name))
+		sum->supported = FALSE;
+	return found;
+}
+
+/* Names are relative to the list's directory or to the root of the ISO; a digest alone is of the
+ * file without the suffix. */
+static const li_node *find_target(const li_tree *tree, const char *list_path, const char *name)
+{
+	g_autofree char *dir = g_path_get_dirname(list_path);
+	g_autofree char *beside = NULL, *below_root = NULL;
+	const li_node *node;
+
+	if (!name) {
+		beside = g_strndup(list_path, (gsize)(strrchr(list_path, '.') - list_path));
+		return li_tree_find(tree, beside);
+	}
+	beside = g_canonicalize_filename(*name == '/' ? name + 1 : name, dir);
+	below_root = g_canonicalize_filename(*name == '/' ? name + 1 : name, "/");
+	node = li_tree_find(tree, beside);
+	return node ? node : li_tree_find(tree, below_root);
+}
+
+static guint type_index(GChecksumType type)
+{
+	for (guint i = 0; i < TYPES; i++)
+		if (types[i].type == type)
+			return i;
+	return 0;
+}
+
+static void take_line(const li_tree *tree, list *l, const char *text, gsize at, gsize length)
+{
+	li_sum_line sum;
+	entry e = {0};
+
+	if (!li_sum_parse(text + at, length, l->node->path, &sum))
+		return;
+	e.target = find_target(tree, l->node->path, sum.name);
+	g_free(sum.name);
+	if (!e.target || !S_ISREG(e.target->mode) || e.target == l->node)
+		return;
+	e.position = at + sum.offset;
+	e.supported = sum.supported;
+	e.type = type_index(sum.type);
+	g_array_append_val(l->entries, e);
+}
+
+/* NULL, without an error, if the node is no list after all. */
+static list *list_read(int fd, const li_tree *tree, const li_node *node, GError **error)
+{
+	g_autofree char *text = g_malloc(node->size + 1);
+	list *l;
+
+	if (!li_node_read(fd, node, 0, text, node->size, error))
+		return NULL;
+	text[node->size] = '\0';
+	l = g_new0(list, 1);
+	l->node = node;
+	l->entries = g_array_new(FALSE, FALSE, sizeof(entry));
+	for (gsize at = 0; at < node->size;) {
+		const char *end = memchr(text + at, '\n', node->size - at);
+		gsize length = end ? (gsize)(end - text) - at : node->size - at;
+
+		take_line(tree, l, text, at, length);
+		at += length + 1;
+	}
+	if (l->entries->len)
+		return l;
+	list_free(l);
+	return NULL;
+}
+
+static gboolean may_be_list(const li_node *node)
+{
+	return S_ISREG(node->mode) && node->size && node->size <= MAX_LIST &&
+	       li_sums_is_list(node->path);
+}
+
+/* All lists of a tree; another name of the same file counts once. */
+static GPtrArray *lists_read(int fd, const li_tree *tree, GError **error)
+{
+	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(list_free);
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+
+	for (guint i = 0; i < tree->nodes->len; i++) {
+		const li_node *node = g_ptr_array_index(tree->nodes, i);
+		guint64 start = li_node_start(node);
+		GError *failure = NULL;
+		list *l;
+
+		if (!may_be_list(node) || !g_hash_table_add(seen, g_memdup2(&start, sizeof(start))))
+			continue;
+		l = list_read(fd, tree, node, &failure);
+		if (failure) {
+			g_propagate_error(error, failure);
+			return NULL;
+		}
+		if (l)
+			g_ptr_array_add(lists, l);
+	}
+	return g_steal_pointer(&lists);
+}
+
+static gboolean is_clearsigned(int fd, const li_node *node)
+{
+	static const char mark[] = "-----BEGIN PGP SIGNED MESSAGE-----";
+	char start[sizeof(mark) - 1];
+
+	return node->size >= sizeof(start) &&
+	       li_node_read(fd, node, 0, start, sizeof(start), NULL) &&
+	       !memcmp(start, mark, sizeof(start));
+}
+
+static gboolean list_has(const list *l, const li_node *target)
+{
+	for (guint i = 0; i < l->entries->len; i++)
+		if (g_array_index(l->entries, entry, i).target == target)
+			return TRUE;
+	return FALSE;
+}
+
+gboolean li_sums_check(int fd, const li_tree *tree, const char *path, GError **error)
+{
+	g_autoptr(GPtrArray) lists = lists_read(fd, tree, error);
+	const li_node *target = li_tree_find(tree, path);
+
+	for (guint i = 0; lists && i < lists->len; i++) {
+		const list *l = g_ptr_array_index(lists, i);
+
+		if (!list_has(l, target))
+			continue;
+		if (is_clearsigned(fd, l->node))
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"%s: a signed checksum list, which would be wrong afterwards; make the ISO without it",
+				l->node->path);
+		for (guint k = 0; k < G_N_ELEMENTS(signature_suffixes); k++) {
+			g_autofree char *signature =
+				g_strconcat(l->node->path, signature_suffixes[k], NULL);
+
+			if (li_tree_find(tree, signature))
+				return ro_fail(error, RO_ERROR_UNSUITABLE,
+					"%s: the signature of a checksum list, which would be wrong afterwards; "
+					"make the ISO without it",
+					signature);
+		}
+	}
+	return lists != NULL;
+}
+
+/* One pass over the file with all the checksums that lines want. */
+static gboolean hash_node(
+	update *u, int fd, const li_node *node, guint mask, char *digest[TYPES], GError **error)
+{
+	g_autofree guint8 *buffer = g_malloc(CHUNK);
+	GChecksum *sums[TYPES] = {0};
+	gboolean fine = TRUE;
+
+	for (guint i = 0; i < TYPES; i++)
+		if (mask & (1u << i))
+			sums[i] = g_checksum_new(types[i].type);
+	for (guint64 at = 0; fine && at < node->size; at += CHUNK) {
+		gsize size = MIN(CHUNK, node->size - at);
+
+		fine = !ro_interrupted(error) && li_node_read(fd, node, at, buffer, size, error);
+		for (guint i = 0; fine && i < TYPES; i++)
+			if (sums[i])
+				g_checksum_update(sums[i], buffer, (gssize)size);
+		ro_progress_update(u->progress, (double)at, (double)node->size, node->path);
+	}
+	for (guint i = 0; i < TYPES; i++) {
+		if (fine && sums[i])
+			digest[i] = g_strdup(g_checksum_get_string(sums[i]));
+		if (sums[i])
+			g_checksum_free(sums[i]);
+	}
+	return fine;
+}
+
+static digests *digests_of(update *u, const char *path, GError **error)
+{
+	digests *d = g_hash_table_lookup(u->hashes, path);
+	const li_node *before = li_tree_find(u->old_tree, path),
+		      *after = li_tree_find(u->new_tree, path);
+	guint mask = GPOINTER_TO_UINT(g_hash_table_lookup(u->wanted, path));
+
+	if (d)
+		return d;
+	if (!before || !after)
+		return ro_fail(error, RO_ERROR_FAILED, "new ISO:%s: missing; please report this",
+			       path),
+		       NULL;
+	d = g_new0(digests, 1);
+	g_hash_table_insert(u->hashes, (gpointer)after->path, d);
+	if (!hash_node(u, u->old_fd, before, mask, d->before, error) ||
+		!hash_node(u, u->new_fd, after, mask, d->after, error))
+		return NULL;
+	return d;
+}
+
+/* As many upper-case digits as the line had: none or all. */
+static char *in_case_of(const char *digest, const char *line)
+{
+	for (const char *p = line; *p; p++)
+		if (g_ascii_isupper(*p))
+			return g_ascii_strup(digest, -1);
+	return g_strdup(digest);
+}
+
+static gboolean update_entry(
+	update *u, const list *l, const entry *e, gboolean *written, GError **error)
+{
+	g_autofree char *line = NULL, *digest = NULL;
+	digests *d = digests_of(u, e->target->path, error);
+	guint digits = types[e->type].digits;
+
+	if (!d)
+		return FALSE;
+	line = g_malloc0(digits + 1);
+	if (!li_node_read(u->new_fd, l->node, e->position, line, digits, error))
+		return FALSE;
+	if (g_ascii_strcasecmp(line, d->before[e->type])) {
+		u->result->lines_left_wrong++;
+		return TRUE;
+	}
+	u->result->lines_updated++;
+	digest = in_case_of(d->after[e->type], line);
+	*written = TRUE;
+	return li_node_write(u->new_fd, l->node, e->position, digest, digits, error);
+}
+
+static gboolean update_list(update *u, list *l, GError **error)
+{
+	gboolean written = FALSE;
+
+	l->done = TRUE;
+	for (guint i = 0; i < l->entries->len; i++) {
+		const entry *e = &g_array_index(l->entries, entry, i);
+
+		if (!g_hash_table_contains(u->changed, e->target->path))
+			continue;
+		if (!e->supported) {
+			ro_warn("%s: its line for %s is wrong now; this kind of checksum can't be renewed",
+				l->node->path, e->target->path);
+			u->result->lines_left_wrong++;
+		} else if (!update_entry(u, l, e, &written, error)) {
+			return FALSE;
+		}
+	}
+	if (written)
+		g_hash_table_add(u->changed, g_strdup(l->node->path));
+	return TRUE;
+}
+
+/* A list has to wait for the lists that are listed in it. */
+static gboolean must_wait(const update *u, const list *l)
+{
+	for (guint i = 0; i < l->entries->len; i++) {
+		const entry *e = &g_array_index(l->entries, entry, i);
+		const list *other = g_hash_table_lookup(u->at_list, e->target->path);
+
+		if (other && !other->done)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/* Of lists that list each other at most one can be right, so any order will do for the rest. */
+static gboolean update_lists(update *u, GError **error)
+{
+	gboolean moved = TRUE;
+
+	while (moved) {
+		moved = FALSE;
+		for (guint i = 0; i < u->lists->len; i++) {
+			list *l = g_ptr_array_index(u->lists, i);
+
+			if (l->done || must_wait(u, l))
+				continue;
+			moved = TRUE;
+			if (!update_list(u, l, error))
+				return FALSE;
+		}
+	}
+	for (guint i = 0; i < u->lists->len; i++) {
+		list *l = g_ptr_array_index(u->lists, i);
+
+		if (!l->done && !update_list(u, l, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static void note_wanted(update *u)
+{
+	for (guint i = 0; i < u->lists->len; i++) {
+		list *l = g_ptr_array_index(u->lists, i);
+
+		g_hash_table_insert(u->at_list, (gpointer)l->node->path, l);
+		for (guint k = 0; k < l->entries->len; k++) {
+			const entry *e = &g_array_index(l->entries, entry, k);
+			gpointer key = e->target->path;
+			guint mask = GPOINTER_TO_UINT(g_hash_table_lookup(u->wanted, key));
+
+			if (e->supported)
+				mask |= 1u << e->type;
+			g_hash_table_insert(u->wanted, key, GUINT_TO_POINTER(mask));
+		}
+	}
+}
+
+gboolean li_sums_update(int old_fd, const li_tree *old_tree, int new_fd, const li_tree *new_tree,
+	GHashTable *changed, li_write_result *result, ro_progress *progress, GError **error)
+{
+	g_autoptr(GPtrArray) lists = lists_read(new_fd, new_tree, error);
+	g_autoptr(GHashTable) wanted = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) at_list = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) hashes =
+		g_hash_table_new_full(g_str_hash, g_str_equal, NULL, digests_free);
+	update u = {.old_fd = old_fd,
+		.new_fd = new_fd,
+		.old_tree = old_tree,
+		.new_tree = new_tree,
+		.lists = lists,
+		.changed = changed,
+		.wanted = wanted,
+		.hashes = hashes,
+		.at_list = at_list,
+		.result = result,
+		.progress = progress};
+
+	if (!lists)
+		return FALSE;
+	result->lists += lists->len;
+	note_wanted(&u);
+	return update_lists(&u, error);
+}
