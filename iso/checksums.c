@@ -9,7 +9,8 @@
 
 #define MAX_LIST (16u << 20) /* bytes of a list */
 
-enum { CHUNK = 1 << 20, TYPES = 5 };
+
+enum { CHUNK = 1 << 20, TYPES = 5, MAX_LISTS = 4096, MAX_ROUNDS = 16 };
 
 static const struct {
 	GChecksumType type;
@@ -234,15 +235,15 @@ static gboolean parse_treeinfo(const char *line, gsize length, li_sum_line *sum)
 	return TRUE;
 }
 
-static gboolean is_treeinfo(const char *list)
+static gboolean is_treeinfo(const char *list_name)
 {
-	return g_str_has_suffix(list, "treeinfo");
+	return g_str_has_suffix(list_name, "treeinfo");
 }
 
-static gboolean is_blake2(const char *list)
+static gboolean is_blake2(const char *list_name)
 {
-	const char *slash = strrchr(list, '/');
-	g_autofree char *name = g_ascii_strdown(slash ? slash + 1 : list, -1);
+	const char *slash = strrchr(list_name, '/');
+	g_autofree char *name = g_ascii_strdown(slash ? slash + 1 : list_name, -1);
 
 	return g_str_has_prefix(name, "b2") || strstr(name, ".b2");
 }
@@ -278,7 +279,9 @@ static const li_node *find_target(const li_tree *tree, const char *list_path, co
 	const li_node *node;
 
 	if (!name) {
-		beside = g_strndup(list_path, (gsize)(strrchr(list_path, '.') - list_path));
+		const char *dot = strrchr(list_path, '.');
+
+		beside = g_strndup(list_path, dot ? (gsize)(dot - list_path) : 0);
 		return li_tree_find(tree, beside);
 	}
 	beside = g_canonicalize_filename(*name == '/' ? name + 1 : name, dir);
@@ -365,6 +368,8 @@ static GPtrArray *lists_read(int fd, const li_tree *tree, GError **error)
 		}
 		if (l)
 			g_ptr_array_add(lists, l);
+		if (lists->len > MAX_LISTS)
+			return ro_fail(error, RO_ERROR_UNSUITABLE, "more than %d checksum lists", MAX_LISTS), NULL;
 	}
 	return g_steal_pointer(&lists);
 }
@@ -537,7 +542,7 @@ static gboolean update_lists(update *u, GError **error)
 {
 	gboolean moved = TRUE;
 
-	while (moved) {
+	for (guint round = 0; moved && round < MAX_ROUNDS; round++) {
 		moved = FALSE;
 		for (guint i = 0; i < u->lists->len; i++) {
 			list *l = g_ptr_array_index(u->lists, i);

@@ -166,7 +166,7 @@ static gboolean is_kind(const guint8 *vd, li_vd_kind kind)
 	}
 }
 
-gboolean li_vd_find(int fd, li_vd_kind kind, guint64 *offset, GError **error)
+gboolean li_vd_find(int fd, guint64 base, li_vd_kind kind, guint64 *offset, GError **error)
 {
 	guint8 vd[LI_SECTOR];
 
@@ -178,7 +178,7 @@ gboolean li_vd_find(int fd, li_vd_kind kind, guint64 *offset, GError **error)
 		if (memcmp(vd + 1, "CD001", 5) || vd[0] == 255)
 			return TRUE;
 		if (is_kind(vd, kind)) {
-			*offset = (guint64)i * LI_SECTOR;
+			*offset = at;
 			return TRUE;
 		}
 	}
@@ -579,7 +579,7 @@ li_tree *li_tree_read(int fd, li_vd_kind kind, const char *label, GError **error
 	if (fstat(fd, &st))
 		return ro_fail_errno(error, errno, "%s", label), NULL;
 	r.file_size = (guint64)st.st_size;
-	if (!li_vd_find(fd, kind, &tree->vd_offset, error))
+	if (!li_vd_find(fd, 0, kind, &tree->vd_offset, error))
 		return NULL;
 	if (!tree->vd_offset)
 		return ro_fail(error, RO_ERROR_UNSUITABLE, "%s: not an ISO 9660 volume", label),

@@ -17,9 +17,12 @@ typedef enum {
 	LI_VD_ENHANCED, /* ISO 9660:1999 */
 } li_vd_kind;
 
-/* Position of the first descriptor of a kind, 0 if there is none; FALSE, with the error set, only
- * if it can't be read. */
-gboolean li_vd_find(int fd, li_vd_kind kind, guint64 *offset, GError **error);
+/*
+ * Position of the first descriptor of a kind, 0 if there is none; FALSE, with the error set, only
+ * if it can't be read. base: where the volume begins: 0, or the offset of a partition that is a
+ * volume for itself.
+ */
+gboolean li_vd_find(int fd, guint64 base, li_vd_kind kind, guint64 *offset, GError **error);
 
 typedef enum {
 	LI_TIME_CREATION,
