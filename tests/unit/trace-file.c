@@ -363,8 +363,8 @@ static void a_hundred_thousand_files(void)
 	g_assert_cmpuint(back->events->len, ==, 100000);
 	g_test_message(
 		"100,000 events, %.1f MB: parsed in %.3f s", (double)text->len / 1e6, seconds);
-	/* Sanitizers and a busy machine take their share. */
-	g_assert_cmpfloat(seconds, <, 2);
+	/* Far above what sanitizers or valgrind on a busy machine need, far below quadratic. */
+	g_assert_cmpfloat(seconds, <, 30);
 }
 
 int main(int argc, char **argv)

@@ -197,9 +197,9 @@ static void totals_are_linear(void)
 	}
 	g_test_timer_start();
 	tr_read_log_totals(reads, 0, G_MAXUINT64, &t);
-	g_test_minimized_result(g_test_timer_elapsed(), "a million reads");
+	g_test_message("a million reads in %.3f s", g_test_timer_elapsed());
 	g_assert_cmpuint(t.requests, ==, 1000000);
-	g_assert_cmpfloat(g_test_timer_last(), <, 5);
+	g_assert_cmpfloat(g_test_timer_last(), <, 30);
 }
 
 int main(int argc, char **argv)
