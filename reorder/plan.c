@@ -185,7 +185,7 @@ static gboolean add_also(planner *p, const char *kernel, GError **error)
 	const char *const *values = p->options->also;
 	g_autoptr(GArray) files = NULL;
 
-	if (!values)
+	if (!values || !values[0])
 		return TRUE;
 	files = ro_also_find(p->tree, values, kernel, error);
 	for (guint i = 0; files && i < files->len; i++) {
