@@ -1,7 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# What the image builders share. Source it; it sets no shell option.
+# What the image builders share; each sources it after `set -euo pipefail`.
+
+# Without this a failure inside $(…) would go unnoticed.
+shopt -s inherit_errexit
 
 # One fixed date for everything that carries one: 2024-01-01 00:00:00 UTC.
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1704067200}"
@@ -31,22 +34,24 @@ cache_key() {
 	{ cat -- "$@" -; printf '%s\n' "$SOURCE_DATE_EPOCH"; } | sha256sum | cut -c1-16
 }
 
-# cached KEY NAME CMD… : runs `CMD… TEMP` unless it was run before and prints
-# the path of the result. Two that want the same thing build it once.
+# cached KEY NAME CMD… : prints the path of what `CMD… OUT` made, running it
+# only if it was not run before. The directory of OUT is scratch space. Two
+# that want the same thing build it once. No || here: it would switch off -e.
 cached() {
-	local key=$1 name=$2 dir out
+	local key=$1 name=$2 dir out tmp
 	shift 2
-	dir=$(cache_dir)
-	out=$dir/$key/$name
+	dir=$(cache_dir)/$key
+	out=$dir/$name
 	if [[ ! -e $out ]]; then
-		mkdir -p "$dir/$key"
+		mkdir -p "$dir"
 		(
 			flock 9
 			[[ ! -e $out ]] || exit 0
-			rm -rf "$out.tmp"
-			"$@" "$out.tmp" >&2 || { rm -rf "$out.tmp"; exit 1; }
-			mv -T "$out.tmp" "$out"
-		) 9>"$dir/$key/$name.lock" || return 1
+			tmp=$(mktemp -d "$dir/tmp.XXXXXX")
+			trap 'rm -rf --one-file-system "$tmp"' EXIT
+			"$@" "$tmp/$name" >&2
+			mv -T "$tmp/$name" "$out"
+		) 9>"$dir/$name.lock"
 	fi
 	printf '%s\n' "$out"
 }
@@ -58,37 +63,37 @@ debian_sources() {
 		'Created-By: Packages' 'Origin: Debian'
 }
 
-# efi_image OUT MARKER : a FAT image with GRUB for x86_64, which takes its
-# configuration from the volume that holds the file MARKER.
-efi_image() {
-	local out=$1 marker=$2 tmp
-	tmp=$(mktemp -d)
-	cat >"$tmp/early.cfg" <<-EOF
-		search --no-floppy --file --set=root $marker
+# early_config MARKER : for a GRUB that finds its configuration on the volume
+# that holds the file MARKER.
+early_config() {
+	cat <<-EOF
+		search --no-floppy --file --set=root $1
 		set prefix=(\$root)/boot/grub
 		configfile /boot/grub/grub.cfg
 	EOF
+}
+
+# efi_image OUT MARKER : a FAT image with GRUB for x86_64.
+efi_image() {
+	local out=$1 marker=$2 tmp
+	tmp=$(mktemp -d)
+	early_config "$marker" >"$tmp/early.cfg"
 	grub-mkimage -O x86_64-efi -p /boot/grub -c "$tmp/early.cfg" \
 		-o "$tmp/bootx64.efi" part_gpt part_msdos fat iso9660 normal linux \
 		search search_fs_file search_label search_fs_uuid configfile echo \
 		test sleep all_video gfxterm font loadenv ls cat halt reboot
 	touch -d "@$SOURCE_DATE_EPOCH" "$tmp/bootx64.efi"
-	rm -f "$out"
 	mkfs.vfat --invariant -n ESP -C "$out" 1440 >/dev/null
 	mmd -i "$out" ::/EFI ::/EFI/BOOT
 	mcopy -m -i "$out" "$tmp/bootx64.efi" ::/EFI/BOOT/BOOTX64.EFI
 	rm -r "$tmp"
 }
 
-# grub_bios_image OUT : GRUB's El Torito image for BIOS, in the same manner.
+# grub_bios_image OUT MARKER : GRUB's El Torito image for BIOS.
 grub_bios_image() {
 	local out=$1 marker=$2 tmp
 	tmp=$(mktemp -d)
-	cat >"$tmp/early.cfg" <<-EOF
-		search --no-floppy --file --set=root $marker
-		set prefix=(\$root)/boot/grub
-		configfile /boot/grub/grub.cfg
-	EOF
+	early_config "$marker" >"$tmp/early.cfg"
 	grub-mkimage -O i386-pc -p /boot/grub -c "$tmp/early.cfg" -o "$tmp/core.img" \
 		biosdisk part_gpt part_msdos iso9660 normal linux search \
 		search_fs_file configfile echo test all_video
@@ -109,8 +114,8 @@ checksum_list() {
 	(
 		cd "$1" || exit
 		find . -type f ! -name '*sum.txt' ! -path ./isolinux/isolinux.bin \
-			! -name boot.cat -print0 | sort -z | xargs -0 "$2" >"$3.new"
-		mv "$3.new" "$3"
+			! -name boot.cat ! -name boot.catalog -print0 |
+			sort -z | xargs -0 "$2" >"$3"
 	)
 }
 
