@@ -109,7 +109,7 @@ serve stick "$TMP/disc" drive=usb2 request=0.05
 io -c 'read 0 28000256' >/dev/null
 stop
 is "$(reads | awk '{ s += $4; n++ } END { printf "%.5f", s - n * 0.05 }')" "1.00001" "a number of the drive can be overridden"
-like "$(cat "$log")" '^# request 0\.05' "the log has the number as it was used"
+like "$(cat "$log")" '^# request 0\.05$' "the log has the number as it was used"
 
 # -- killed
 

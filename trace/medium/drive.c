@@ -108,7 +108,7 @@ const char *tr_drive_param_name(size_t index)
 
 double tr_drive_param_get(const struct tr_drive_params *params, size_t index)
 {
-	return *(const double *)((const char *)params + numbers[index].offset);
+	return *(const double *)(const void *)((const char *)params + numbers[index].offset);
 }
 
 bool tr_drive_param_set(struct tr_drive_params *params, const char *name, double value)
@@ -117,7 +117,7 @@ bool tr_drive_param_set(struct tr_drive_params *params, const char *name, double
 		return false;
 	for (size_t i = 0; i < NUMBER_COUNT; i++) {
 		if (strcmp(numbers[i].name, name) == 0) {
-			*(double *)((char *)params + numbers[i].offset) = value;
+			*(double *)(void *)((char *)params + numbers[i].offset) = value;
 			return true;
 		}
 	}

@@ -167,11 +167,11 @@ static int write_log_header(void)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text),
-		"reorder-livecd reads 1\n# size %" PRId64 "\n# slow %.17g\n# drive %s\n", file_size,
+		"reorder-livecd reads 1\n# size %" PRId64 "\n# slow %.10g\n# drive %s\n", file_size,
 		slow, params.name);
 
 	for (size_t i = 0; tr_drive_param_name(i); i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "# %s %.17g\n",
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "# %s %.10g\n",
 			tr_drive_param_name(i), tr_drive_param_get(&params, i));
 	return write_log(text, (size_t)n);
 }
