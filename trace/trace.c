@@ -3,13 +3,13 @@
  * The trace file. Text, lines end with '\n':
  *
  *   reorder-livecd trace 1
- *   KEY VALUE                              header, in any order; keys start with a letter; the
- * value is the rest of the line SECONDS KIND HOW BYTES IMAGE PATH      events; KIND f, d, l; HOW
- * open, exec, read, atime, blocks; BYTES a number or "-" end N                                  the
- * number of events; nothing behind it
+ *   KEY VALUE                           header, in any order
+ *   SECONDS KIND HOW BYTES IMAGE PATH   events
+ *   end N                               the number of events; nothing comes behind it
  *
- * IMAGE, PATH and values are bytes, escaped as in reorder/util/escape.h; in a value only spaces at
- * its ends are. PATH of the image's root is ".".
+ * KEY starts with a letter, VALUE is the rest of the line. KIND is f, d or l; HOW is open, exec,
+ * read, atime or blocks; BYTES is a number or "-". IMAGE, PATH and values are bytes, escaped as in
+ * reorder/util/escape.h; in a value only spaces at its ends are. PATH of the image's root is ".".
  */
 #include "trace/trace.h"
 
