@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guest agent: the first process of a traced boot (rdinit=). It takes what it needs, forks, and
+ * process 1 goes on as the /init that would have been started. The child marks every filesystem as
+ * it is mounted and reports what is opened, executed and read, until the host asks for the end.
+ */
+#include "trace/agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/agent/protocol.h"
+
+enum {
+	TICK_MS = 500,
+	WAIT_MS = 100, /* at most, between looks at process 1's root */
+	REPEATS_MAX = 4,   /* then an object that is opened but never read is ignored, too */
+};
+
+int ag_proc = -1, ag_sys = -1;
+
+static int fan = -1, fan_errno;
+static dev_t root_dev;
+static ino_t root_ino;
+static uint32_t event_count, overflows, raw_count;
+static pid_t own_pid;
+
+uint64_t ag_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ssize_t ag_read_file(int dir, const char *path, char **buffer, size_t *room)
+{
+	size_t length = 0;
+	ssize_t n = 0;
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	do {
+		length += (size_t)n;
+		if (*room - length < 2) {
+			size_t bigger = *room ? 2 * *room : 4096;
+			char *grown = realloc(*buffer, bigger);
+			if (!grown)
+				break;
+			*buffer = grown;
+			*room = bigger;
+		}
+		n = read(fd, *buffer + length, *room - length - 1);
+	} while (n > 0);
+	close(fd);
+	if (*room)
+		(*buffer)[length] = '\0';
+	return *room ? (ssize_t)length : -1;
+}
+
+void ag_complain(const char *what)
+{
+	static const char path[] = "/.reorder-agent-log";
+	char text[128];
+
+	mknod(path, S_IFCHR | 0600, makedev(1, 11)); /* /dev/kmsg */
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	unlink(path);
+	snprintf(text, sizeof text, "<2>reorder-agent: %s: %s\n", what, strerror(errno));
+	if (fd >= 0) {
+		(void)!write(fd, text, strlen(text));
+		close(fd);
+	}
+}
+
+/* Mounts and takes it out of sight at once; the descriptor keeps it. */
+static int hidden_mount(const char *type)
+{
+	static const char point[] = "/" TR_AGENT_DIR "/mnt";
+	int fd = -1;
+
+	mkdir(point, 0700);
+	if (mount(type, point, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
+		fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		umount2(point, MNT_DETACH);
+	}
+	rmdir(point);
+	return fd;
+}
+
+static void open_fanotify(void)
+{
+	/* Without O_NONBLOCK the event of a fifo would hold us up. */
+	fan = fanotify_init(FAN_CLASS_NOTIF | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS |
+				    FAN_CLOEXEC | FAN_NONBLOCK,
+		O_RDONLY | O_LARGEFILE | O_NOATIME | O_CLOEXEC | O_NONBLOCK);
+	fan_errno = fan < 0 ? errno : 0;
+}
+
+static bool read_root(dev_t *dev, ino_t *ino)
+{
+	struct stat st;
+
+	if (fstatat(ag_proc, "1/root", &st, 0) < 0)
+		return false;
+	*dev = st.st_dev;
+	*ino = st.st_ino;
+	return true;
+}
+
+/* All that has to happen before /init runs; FALSE, with a line in the kernel log, if there will be
+ * no trace. */
+static bool prepare(void)
+{
+	const char *failed = NULL;
+
+	ag_proc = hidden_mount("proc");
+	if (ag_proc < 0)
+		failed = "proc";
+	else if ((ag_sys = hidden_mount("sysfs")) < 0)
+		failed = "sysfs";
+	else if (!ag_line_open())
+		failed = "second serial line";
+	else if (!ag_mounts_open() || !read_root(&root_dev, &root_ino))
+		failed = "mount table";
+	if (failed) {
+		ag_complain(failed);
+		return false;
+	}
+	open_fanotify();
+	return true;
+}
+
+static void say_hello(void)
+{
+	struct utsname name;
+	uint8_t fixed[8];
+
+	uname(&name);
+	tr_put32(fixed, TR_PROTOCOL_VERSION);
+	tr_put32(fixed + 4, (uint32_t)fan_errno);
+	ag_line_frame(TR_FRAME_HELLO, fixed, sizeof fixed, name.release, strlen(name.release));
+	ag_line_pump();
+}
+
+static uint8_t how_of(uint64_t mask)
+{
+	return (uint8_t)((mask & FAN_OPEN ? TR_HOW_OPEN : 0) |
+			 (mask & FAN_OPEN_EXEC ? TR_HOW_EXEC : 0) |
+			 (mask & FAN_ACCESS ? TR_HOW_READ : 0));
+}
+
+/* The path as it is in the mount table that the host has; -1 if it has none that we can tell. */
+static ssize_t path_of(int fd, uint32_t mount_id, pid_t pid, char *path)
+{
+	char link[40];
+	ssize_t length;
+	int tries = 0;
+
+	snprintf(link, sizeof link, "self/fd/%d", fd);
+	do {
+		length = readlinkat(ag_proc, link, path, TR_PATH_MAX);
+		if (!ag_mounts_changed())
+			break;
+		ag_mounts_scan(fan); /* the path may be of before or after a move */
+	} while (++tries < 8);
+	ag_mounts_tell(mount_id, pid);
+	return length > 0 && length < TR_PATH_MAX && path[0] == '/' ? length : -1;
+}
+
+static void tell_event(struct ag_seen *seen, const struct stat *st, int fd, uint8_t how, pid_t pid)
+{
+	char path[TR_PATH_MAX];
+	uint8_t fixed[26];
+	uint32_t id = ag_mount_id(fd);
+	ssize_t length = path_of(fd, id, pid, path);
+
+	seen->how = how;
+	seen->number = event_count++;
+	if (length < 0)
+		return; /* the gap in the numbers tells */
+	tr_put32(fixed, seen->number);
+	tr_put64(fixed + 4, ag_now());
+	fixed[12] = S_ISDIR(st->st_mode) ? 'd' : 'f';
+	fixed[13] = how;
+	tr_put32(fixed + 14, id);
+	tr_put32(fixed + 18, major(st->st_dev));
+	tr_put32(fixed + 22, minor(st->st_dev));
+	ag_line_frame(TR_FRAME_EVENT, fixed, sizeof fixed, path, (size_t)length);
+}
+
+static void tell_more(struct ag_seen *seen, uint8_t how)
+{
+	uint8_t fixed[5];
+
+	seen->how |= how;
+	tr_put32(fixed, seen->number);
+	fixed[4] = how;
+	ag_line_frame(TR_FRAME_MORE, fixed, sizeof fixed, NULL, 0);
+}
+
+/* Nothing more will be learnt from this one. */
+static void ignore(int fd)
+{
+	fanotify_mark(fan, FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
+		FAN_OPEN | FAN_OPEN_EXEC | FAN_ACCESS, fd, NULL);
+}
+
+static void take_event(const struct fanotify_event_metadata *event)
+{
+	struct stat st;
+	uint8_t how = how_of(event->mask);
+
+	if (event->pid == own_pid || fstat(event->fd, &st) < 0 || st.st_nlink == 0)
+		return;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return;
+	uint64_t generation = ag_mounts_generation(major(st.st_dev), minor(st.st_dev));
+	struct ag_seen *seen = ag_seen_get((uint64_t)st.st_dev ^ generation << 48, st.st_ino);
+	if (!seen)
+		return;
+	if (!seen->how)
+		tell_event(seen, &st, event->fd, how, event->pid);
+	else if (how & ~seen->how)
+		tell_more(seen, how);
+	else
+		seen->repeats++;
+	if (seen->how & TR_HOW_READ || seen->repeats >= REPEATS_MAX)
+		ignore(event->fd);
+}
+
+static void tell_overflow(void)
+{
+	uint8_t fixed[4];
+
+	tr_put32(fixed, ++overflows);
+	ag_line_frame(TR_FRAME_LOST, fixed, sizeof fixed, NULL, 0);
+}
+
+static void read_events(void)
+{
+	static char buffer[65536]
+		__attribute__((aligned(__alignof__(struct fanotify_event_metadata))));
+	ssize_t length = read(fan, buffer, sizeof buffer);
+	const struct fanotify_event_metadata *event = (const void *)buffer;
+
+	for (; length > 0 && FAN_EVENT_OK(event, length); event = FAN_EVENT_NEXT(event, length)) {
+		raw_count++;
+		if (event->mask & FAN_Q_OVERFLOW)
+			tell_overflow();
+		if (event->fd < 0)
+			continue;
+		take_event(event);
+		close(event->fd);
+	}
+}
+
+/* From then on paths are seen as process 1 sees them, and mount points lead where it goes. */
+static void follow_root(void)
+{
+	int fd = openat(ag_proc, "1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (fchdir(fd) == 0 && chroot(".") == 0)
+		ag_mounts_scan(fan);
+	close(fd);
+}
+
+static void look_at_root(void)
+{
+	dev_t dev;
+	ino_t ino;
+	uint8_t fixed[16];
+
+	if (!read_root(&dev, &ino) || (dev == root_dev && ino == root_ino))
+		return;
+	root_dev = dev;
+	root_ino = ino;
+	follow_root();
+	tr_put64(fixed, ag_now());
+	tr_put32(fixed + 8, major(dev));
+	tr_put32(fixed + 12, minor(dev));
+	ag_line_frame(TR_FRAME_ROOT, fixed, sizeof fixed, NULL, 0);
+}
+
+static void tell_time(void)
+{
+	static uint64_t last;
+	uint64_t now = ag_now();
+	uint8_t fixed[8];
+
+	if (now - last < TICK_MS * 1000000ull)
+		return;
+	last = now;
+	tr_put64(fixed, now);
+	ag_line_frame(TR_FRAME_TICK, fixed, sizeof fixed, NULL, 0);
+}
+
+static void finish(void)
+{
+	uint8_t fixed[20];
+
+	tr_put64(fixed, ag_now());
+	tr_put32(fixed + 8, event_count);
+	tr_put32(fixed + 12, overflows);
+	tr_put32(fixed + 16, raw_count);
+	ag_line_frame(TR_FRAME_END, fixed, sizeof fixed, NULL, 0);
+	ag_line_drain();
+	reboot(RB_POWER_OFF);
+}
+
+static void run(void)
+{
+	say_hello();
+	ag_mounts_scan(fan);
+	while (!ag_line_end_asked()) {
+		struct pollfd wait[] = {
+			{.fd = fan, .events = POLLIN},
+			{.fd = ag_mounts_fd(), .events = POLLPRI},
+			{.fd = ag_line_fd(),
+				.events = (short)(POLLIN | (ag_line_pending() ? POLLOUT : 0))},
+		};
+
+		poll(wait, 3, WAIT_MS);
+		if (wait[1].revents)
+			ag_mounts_scan(fan);
+		if (wait[0].revents)
+			read_events();
+		look_at_root();
+		tell_time();
+		ag_line_pump();
+	}
+	read_events();
+	finish();
+}
+
+/*
+ * Nothing that ends the processes of an initramfs may end this one. A leading '@' is how systemd
+ * knows those that have to survive the change of the root (systemd: docs/ROOT_STORAGE_DAEMONS.md).
+ */
+static void become_survivor(char *name)
+{
+	name[0] = '@';
+	for (int signal_number = 1; signal_number < 32; signal_number++)
+		signal(signal_number, SIG_IGN);
+	setsid();
+	prctl(PR_SET_NAME, "reorder-agent");
+	setpriority(PRIO_PROCESS, 0, -20);
+	int fd = openat(ag_proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)!write(fd, "-1000", 5);
+		close(fd);
+	}
+	own_pid = getpid();
+	(void)!chdir("/");
+}
+
+/* What the kernel would have started without us: the last rdinit= before ours, or /init. Points
+ * into text. */
+static const char *real_init(char *text)
+{
+	const char *init = "/init";
+
+	for (char *word = strtok(text, " \n"); word && strcmp(word, "--");
+		word = strtok(NULL, " \n"))
+		if (!strncmp(word, "rdinit=", 7) && strcmp(word + 7, "/" TR_AGENT_PATH))
+			init = word + 7;
+	return init;
+}
+
+int main(int argc, char **argv)
+{
+	char *cmdline = NULL;
+	size_t room = 0;
+	const char *init = "/init";
+
+	(void)argc;
+	if (getpid() != 1)
+		return 1;
+	bool prepared = prepare();
+	if (ag_proc >= 0 && ag_read_file(ag_proc, "cmdline", &cmdline, &room) > 0)
+		init = real_init(cmdline);
+	unlink("/" TR_AGENT_PATH);
+	rmdir("/" TR_AGENT_DIR);
+	pid_t child = prepared ? fork() : -1;
+	if (child == 0) {
+		become_survivor(argv[0]);
+		run();
+		return 0;
+	}
+	argv[0] = (char *)init;
+	execv(init, argv);
+	ag_complain(init);
+	return 1;
+}

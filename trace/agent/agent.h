@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parts of the guest agent. It runs as root in a foreign system: libc only, one thread. */
+#ifndef TR_AGENT_H
+#define TR_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Descriptors of a proc and a sysfs of our own, which no path leads to. */
+extern int ag_proc, ag_sys;
+
+/* Whole file below a directory descriptor, NUL-terminated, in *buffer that grows; length or -1. */
+ssize_t ag_read_file(int dir, const char *path, char **buffer, size_t *room);
+
+/* Nanoseconds since the kernel started. */
+uint64_t ag_now(void);
+
+/* A line in the kernel log that "quiet" does not hide. */
+void ag_complain(const char *what);
+
+/* --- line.c: the serial line --- */
+
+/* FALSE if there is none. */
+bool ag_line_open(void);
+int ag_line_fd(void);
+bool ag_line_pending(void);
+
+/* Queues a frame of two parts; either may be empty. */
+void ag_line_frame(
+	uint8_t type, const void *fixed, size_t fixed_length, const void *text, size_t text_length);
+
+/* Writes what the line takes without waiting. */
+void ag_line_pump(void);
+
+/* TRUE once the host has asked for the end. */
+bool ag_line_end_asked(void);
+
+/* Waits until all has left the machine. */
+void ag_line_drain(void);
+
+/* --- seen.c: what was reported --- */
+
+struct ag_seen {
+	uint64_t dev, ino;
+	uint32_t number;
+	uint8_t how;     /* TR_HOW_*; 0: new */
+	uint8_t repeats; /* events that told nothing new */
+};
+
+/* The entry of an object, new if there was none; NULL without memory. Valid until the next call. */
+struct ag_seen *ag_seen_get(uint64_t dev, uint64_t ino);
+
+/* --- mounts.c: the mount table --- */
+
+/* Reads it, reports what changed, marks what is new. */
+void ag_mounts_scan(int fan);
+
+/* TRUE, once, if the table changed since it was last read. */
+bool ag_mounts_changed(void);
+int ag_mounts_fd(void);
+bool ag_mounts_open(void);
+
+/* A descriptor's mount id, 0 if unknown. */
+uint32_t ag_mount_id(int fd);
+
+/* Makes sure that the host knows the mount, which may be of the mount namespace of pid. */
+void ag_mounts_tell(uint32_t id, pid_t pid);
+
+/* Tells mounts of one device apart that were there one after the other. */
+uint32_t ag_mounts_generation(uint32_t major, uint32_t minor);
+
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/boot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "iso/initrd.h"
+#include "iso/kernel_image.h"
+#include "reorder/util/error.h"
+#include "trace/agent/protocol.h"
+#include "trace/cmdline.h"
+#include "trace/medium_server.h"
+#include "trace/session.h"
+
+enum {
+	MEBI = 1 << 20,
+	KERNEL_LIMIT = 256 * MEBI,
+	INITRD_LIMIT = 1024 * MEBI,
+	AGENT_LIMIT = 16 * MEBI,
+	MEMORY_DEFAULT = 2048, /* MiB */
+	MEMORY_BESIDE_INITRD = 1024,
+	CPUS_DEFAULT = 2,
+	KVM_PATIENCE = 15, /* seconds until a guest on KVM has to say something */
+	TIMEOUT_KVM = 300,
+	TIMEOUT_TCG = 1200,
+	INITRD_ALIGNMENT = 4, /* as boot loaders put several initrds into memory */
+};
+
+static const double coverage_wanted = 0.9;
+static const char agent_name[] = "reorder-agent";
+
+/* --- before --- */
+
+static const li_file *need_file(const tr_boot_job *job, const char *path, GError **error)
+{
+	const li_file *file = li_iso_find(job->iso, path);
+
+	if (!file)
+		ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s:%s: the boot entry of %s:%u names it, but it is not there",
+			job->iso->path, path, job->entry->config, job->entry->line);
+	return file;
+}
+
+static gboolean check_kernel(const tr_boot_job *job, GError **error)
+{
+	const li_file *file = need_file(job, job->entry->kernel, error);
+	li_kernel kernel = {0};
+
+	if (!file || !li_kernel_read(job->iso, file, &kernel, error))
+		return FALSE;
+	g_free(kernel.version);
+	if (kernel.is_64bit)
+		return TRUE;
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s:%s: a 32-bit kernel, on which the guest agent does not run; record its boot elsewhere and use --trace",
+		job->iso->path, file->path);
+}
+
+static gboolean check_initrds(const tr_boot_job *job, GError **error)
+{
+	if (job->entry->initrds->len == 0)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: the boot entry of %s:%u has no initrd, which the guest agent has to be added to",
+			job->iso->path, job->entry->config, job->entry->line);
+	for (guint i = 0; i < job->entry->initrds->len; i++)
+		if (!need_file(job, g_ptr_array_index(job->entry->initrds, i), error))
+			return FALSE;
+	return TRUE;
+}
+
+static char *new_cmdline(const tr_boot_job *job, GPtrArray *dropped, GError **error)
+{
+	tr_cmdline_job cmdline = {
+		.original = job->entry->cmdline, .rdinit = "/" TR_AGENT_PATH, .dropped = dropped};
+
+	return tr_cmdline_new(&cmdline, error);
+}
+
+gboolean tr_boot_check(const tr_boot_job *job, GError **error)
+{
+	g_autofree char *agent = NULL, *cmdline = NULL;
+
+	if (!tr_qemu_check(error) || !tr_medium_server_check(error))
+		return FALSE;
+	if (!(agent = ro_own_file(agent_name, error)))
+		return FALSE;
+	if (job->accel == TR_ACCEL_KVM && !tr_kvm_check(error))
+		return FALSE;
+	if (!check_kernel(job, error) || !check_initrds(job, error))
+		return FALSE;
+	cmdline = new_cmdline(job, NULL, error);
+	return cmdline != NULL;
+}
+
+/* --- kernel and initrd --- */
+
+static char *scratch(const tr_boot_job *job, const char *name)
+{
+	return g_build_filename(job->workdir, name, NULL);
+}
+
+static gboolean write_all(int fd, const guint8 *bytes, gsize length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return FALSE;
+		bytes += n;
+		length -= (gsize)n;
+	}
+	return TRUE;
+}
+
+static gboolean write_file(const char *path, const guint8 *bytes, gsize length, GError **error)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return ro_fail_errno(error, errno, "%s", path);
+	gboolean ok = write_all(fd, bytes, length);
+	int reason = errno;
+	if (close(fd) < 0 && ok) {
+		ok = FALSE;
+		reason = errno;
+	}
+	return ok || ro_fail_errno(error, reason, "%s", path);
+}
+
+static gboolean make_kernel(const tr_boot_job *job, const char *path, GError **error)
+{
+	const li_file *file = need_file(job, job->entry->kernel, error);
+	g_autoptr(GBytes) bytes = file ? li_iso_read(job->iso, file, KERNEL_LIMIT, error) : NULL;
+	gsize size;
+
+	if (!bytes)
+		return FALSE;
+	const guint8 *data = g_bytes_get_data(bytes, &size);
+	return write_file(path, data, size, error);
+}
+
+/* Appends a file of the ISO, at the next aligned position. */
+static gboolean append_initrd(
+	const tr_boot_job *job, const char *name, GByteArray *initrd, GError **error)
+{
+	static const guint8 zeros[INITRD_ALIGNMENT];
+	const li_file *file = need_file(job, name, error);
+	g_autoptr(GBytes) bytes =
+		file ? li_iso_read(job->iso, file, INITRD_LIMIT - initrd->len, error) : NULL;
+	gsize size;
+
+	if (!bytes)
+		return FALSE;
+	const guint8 *data = g_bytes_get_data(bytes, &size);
+	g_byte_array_append(initrd, zeros, (0u - initrd->len) % INITRD_ALIGNMENT);
+	g_byte_array_append(initrd, data, (guint)size);
+	return TRUE;
+}
+
+static GByteArray *new_appendix(const GByteArray *initrd, GError **error)
+{
+	g_autofree char *path = ro_own_file(agent_name, error);
+	g_autofree char *agent = NULL;
+	gsize size;
+
+	if (!path || !g_file_get_contents(path, &agent, &size, error))
+		return NULL;
+	const li_cpio_member members[] = {
+		{.path = TR_AGENT_DIR, .mode = S_IFDIR | 0700},
+		{.path = TR_AGENT_PATH, .mode = S_IFREG | 0700, .data = agent, .size = size},
+	};
+	return li_initrd_appendix(initrd->data, initrd->len, members, G_N_ELEMENTS(members), error);
+}
+
+static gboolean make_initrd(const tr_boot_job *job, const char *path, gsize *size, GError **error)
+{
+	g_autoptr(GByteArray) initrd = g_byte_array_new();
+	g_autoptr(GByteArray) appendix = NULL;
+
+	for (guint i = 0; i < job->entry->initrds->len; i++)
+		if (!append_initrd(job, g_ptr_array_index(job->entry->initrds, i), initrd, error))
+			return FALSE;
+	appendix = new_appendix(initrd, error);
+	if (!appendix)
+		return FALSE;
+	g_byte_array_append(initrd, appendix->data, appendix->len);
+	*size = initrd->len;
+	return write_file(path, initrd->data, initrd->len, error);
+}
+
+/* --- the boot --- */
+
+/* What one boot needs and gives; the strings are owned. */
+typedef struct {
+	const tr_boot_job *job;
+	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
+	guint64 memory; /* bytes */
+	const char *accelerator;
+	tr_guest *guest;
+	tr_session_end end;
+} boot;
+
+static void clear_boot(boot *b)
+{
+	if (b->kernel)
+		unlink(b->kernel);
+	if (b->initrd)
+		unlink(b->initrd);
+	g_free(b->kernel);
+	g_free(b->initrd);
+	g_free(b->cmdline);
+	g_free(b->qemu_log);
+	g_free(b->read_log);
+	tr_guest_free(b->guest);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(boot, clear_boot)
+
+static guint64 choose_memory(const tr_boot_job *job, gsize initrd_size)
+{
+	guint64 needed = MEMORY_BESIDE_INITRD * (guint64)MEBI + 4 * (guint64)initrd_size;
+
+	return job->memory ? job->memory : MAX(needed, MEMORY_DEFAULT * (guint64)MEBI);
+}
+
+static gboolean prepare(boot *b, GError **error)
+{
+	const tr_boot_job *job = b->job;
+	g_autoptr(GPtrArray) dropped = g_ptr_array_new_with_free_func(g_free);
+	gsize initrd_size;
+
+	b->qemu_log = scratch(job, "qemu.log");
+	b->kernel = scratch(job, "kernel");
+	b->initrd = scratch(job, "initrd");
+	b->cmdline = new_cmdline(job, dropped, error);
+	if (!b->cmdline || !make_kernel(job, b->kernel, error) ||
+		!make_initrd(job, b->initrd, &initrd_size, error))
+		return FALSE;
+	b->memory = choose_memory(job, initrd_size);
+	for (guint i = 0; i < dropped->len; i++)
+		ro_progress_note(job->progress,
+			"left out of the kernel command line: %s (it would make the boot read the whole medium)",
+			(char *)g_ptr_array_index(dropped, i));
+	return TRUE;
+}
+
+/* One start on one accelerator, with a medium and a log of its own. */
+static gboolean run_on(boot *b, const char *accelerator, double speak_within, GError **error)
+{
+	const tr_boot_job *job = b->job;
+	gboolean kvm = g_str_equal(accelerator, "kvm");
+	tr_medium_job medium = {
+		.iso_path = job->iso->path, .workdir = job->workdir, .log_name = "reads.log"};
+	g_autoptr(tr_medium_server) server = tr_medium_server_start(&medium, error);
+
+	if (!server)
+		return FALSE;
+	tr_machine machine = {.accelerator = accelerator,
+		.memory = b->memory,
+		.cpus = job->cpus ? job->cpus : CPUS_DEFAULT,
+		.kernel = b->kernel,
+		.initrd = b->initrd,
+		.cmdline = b->cmdline,
+		.medium_socket = tr_medium_server_socket(server),
+		.log = b->qemu_log};
+	tr_session_job session = {.machine = &machine,
+		.workdir = job->workdir,
+		.untils = job->untils,
+		.until_count = job->until_count,
+		.speak_within = speak_within,
+		.progress = job->progress,
+		.timeout = job->timeout > 0 ? job->timeout
+			   : kvm            ? TIMEOUT_KVM
+					    : TIMEOUT_TCG};
+
+	b->accelerator = accelerator;
+	tr_guest_free(b->guest);
+	b->guest = tr_guest_new(job->tree, job->image->file->path);
+	g_free(b->read_log);
+	b->read_log = g_strdup(tr_medium_server_log(server));
+	return tr_session_run(&session, b->guest, &b->end, error);
+}
+
+/* Some hosts have a KVM that looks usable and hangs every guest. */
+static gboolean run(boot *b, GError **error)
+{
+	gboolean forced = b->job->accel == TR_ACCEL_KVM;
+
+	if (b->job->accel == TR_ACCEL_TCG)
+		return run_on(b, "tcg", 0, error);
+	if (!tr_kvm_check(forced ? error : NULL)) {
+		if (forced)
+			return FALSE;
+		ro_progress_note(b->job->progress, "no KVM here: emulating, which is slower");
+		return run_on(b, "tcg", 0, error);
+	}
+	if (!run_on(b, "kvm", KVM_PATIENCE, error))
+		return FALSE;
+	if (!b->end.silent)
+		return TRUE;
+	if (forced)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"/dev/kvm: the guest hung at its start (nothing in %d s); use --accel tcg",
+			KVM_PATIENCE);
+	ro_warn("/dev/kvm: the guest hung at its start (nothing in %d s); starting again without KVM, which is slower",
+		KVM_PATIENCE);
+	return run_on(b, "tcg", 0, error);
+}
+
+/* --- after --- */
+
+static char *super_checksum(const img_tree *tree, GError **error)
+{
+	guint8 super[IMG_SUPER_SIZE];
+
+	if (!img_source_read(img_tree_source(tree), 0, super, sizeof super, error))
+		return NULL;
+	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, sizeof super);
+}
+
+static guint64 lost_events(const tr_guest *guest)
+{
+	return guest->overflows + tr_frames_get_counts(guest->frames)->missing +
+	       tr_events_get_counts(guest->events)->refused;
+}
+
+static tr_trace *new_trace(const boot *b, GError **error)
+{
+	const tr_boot_job *job = b->job;
+	g_autoptr(tr_trace) trace = tr_trace_new();
+
+	trace->image_checksum = super_checksum(job->tree, error);
+	if (!trace->image_checksum)
+		return NULL;
+	trace->tool_version = g_strdup(REORDER_VERSION);
+	trace->volume_id = g_strdup(job->iso->volume.volume_id);
+	trace->volume_uuid = g_strdup(job->iso->volume.volume_uuid);
+	trace->image = g_strdup(job->image->file->path);
+	trace->kernel_version = g_strdup(b->guest->release);
+	trace->cmdline = g_strdup(b->cmdline);
+	trace->tracer = g_strdup("fanotify");
+	trace->accelerator = g_strdup(b->accelerator);
+	trace->memory = b->memory;
+	trace->end_reason = g_strdup(b->end.end_reason);
+	trace->end_time = b->guest->now;
+	trace->root_time = b->guest->root_time;
+	trace->lost_events = lost_events(b->guest);
+	g_clear_pointer(&trace->events, g_ptr_array_unref);
+	trace->events = tr_events_steal(b->guest->events);
+	return g_steal_pointer(&trace);
+}
+
+static gboolean check_events(const boot *b, GError **error)
+{
+	const tr_guest *guest = b->guest;
+
+	if (tr_events_count(guest->events) > 0)
+		return TRUE;
+	if (guest->marked == 0 && guest->unmarked > 0)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"the guest's kernel %s does not report what is read from its filesystems (%s); record the boot elsewhere and use --trace",
+			guest->release, g_strerror((int)guest->mark_errno));
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s:%s: the boot read no file of it; its root came from elsewhere (copied to RAM, or another image)",
+		b->job->iso->path, b->job->image->file->path);
+}
+
+static gboolean read_log(const boot *b, tr_boot_result *result, GError **error)
+{
+	const li_image *image = b->job->image;
+	guint64 offset = image->file->extents[0].offset;
+
+	result->reads = tr_read_log_read(b->read_log, error);
+	if (!result->reads)
+		return FALSE;
+	tr_read_log_totals(result->reads, 0, G_MAXUINT64, &result->medium);
+	tr_read_log_totals(result->reads, offset, image->file->size, &result->image);
+	tr_coverage_check(result->trace, b->job->tree, offset, result->reads, &result->coverage);
+	result->trace->coverage = result->coverage.coverage;
+	return TRUE;
+}
+
+static void warn(const boot *b, const tr_boot_result *result)
+{
+	const tr_guest *guest = b->guest;
+	const tr_frames_counts *frames = tr_frames_get_counts(guest->frames);
+
+	if (g_str_equal(b->end.end_reason, "timeout"))
+		ro_warn("the guest did not become idle: the trace ends with its time (--timeout) after %.0f guest seconds",
+			guest->now);
+	if (!b->end.whole)
+		ro_warn("the guest agent did not answer at the end: the trace may lack its last events");
+	if (result->trace->lost_events > 0)
+		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
+			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
+			result->trace->lost_events, guest->overflows, frames->missing);
+	if (result->coverage.coverage < coverage_wanted)
+		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
+			100 * result->coverage.coverage,
+			result->trace->lost_events > 0 ? "events were lost"
+			: guest->unmarked > 0
+				? "not every filesystem could be watched"
+				: "files were read before they could be watched, or past the filesystem");
+}
+
+static void note(const boot *b)
+{
+	const tr_events_counts *events = tr_events_get_counts(b->guest->events);
+	const tr_frames_counts *frames = tr_frames_get_counts(b->guest->frames);
+
+	ro_progress_note(b->job->progress,
+		"events: %" G_GUINT64_FORMAT " from the kernel, %" G_GUINT64_FORMAT
+		" sent, %" G_GUINT64_FORMAT " not of an image, %" G_GUINT64_FORMAT
+		" of files made at run time; frames: %" G_GUINT64_FORMAT " good, %" G_GUINT64_FORMAT
+		" bad; %" G_GUINT64_FORMAT " bytes",
+		b->guest->events_raw, events->received, events->unplaced, events->unmatched,
+		frames->good, frames->bad, frames->bytes);
+}
+
+static gboolean finish(const boot *b, tr_boot_result *result, GError **error)
+{
+	if (!check_events(b, error))
+		return FALSE;
+	result->trace = new_trace(b, error);
+	if (!result->trace || !read_log(b, result, error))
+		return FALSE;
+	warn(b, result);
+	note(b);
+	return TRUE;
+}
+
+static void end_stage(const boot *b, const tr_boot_result *result)
+{
+	g_autofree char *text = g_strdup_printf("%u files in %.1f guest seconds (%s)",
+		result->trace->events->len, result->trace->end_time, b->accelerator);
+
+	ro_progress_end(b->job->progress, text);
+}
+
+gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **error)
+{
+	g_auto(boot) b = {.job = job};
+
+	*result = (tr_boot_result){0};
+	ro_progress_begin(job->progress, "boot");
+	if (!prepare(&b, error) || !run(&b, error))
+		return FALSE;
+	if (!finish(&b, result, error)) {
+		tr_boot_result_clear(result);
+		return FALSE;
+	}
+	end_stage(&b, result);
+	return TRUE;
+}
+
+void tr_boot_result_clear(tr_boot_result *result)
+{
+	tr_trace_free(result->trace);
+	if (result->reads)
+		g_array_unref(result->reads);
+	*result = (tr_boot_result){0};
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/events.h"
+
+#include "trace/agent/protocol.h"
+#include "trace/guest_mounts.h"
+
+struct tr_events {
+	const img_tree *tree;
+	const char *image;
+	GPtrArray *list;   /* of tr_event */
+	GArray *by_number; /* guint32: index into list or IMG_NONE */
+	guint32 *by_inode; /* index into list or IMG_NONE */
+	double last_time;
+	tr_events_counts counts;
+};
+
+static void free_event(gpointer event)
+{
+	tr_event_free(event);
+}
+
+tr_events *tr_events_new(const img_tree *tree, const char *image)
+{
+	tr_events *events = g_new0(tr_events, 1);
+	guint32 inodes = img_tree_inode_count(tree);
+
+	events->tree = tree;
+	events->image = image;
+	events->list = g_ptr_array_new_with_free_func(free_event);
+	events->by_number = g_array_new(FALSE, FALSE, sizeof(guint32));
+	events->by_inode = g_new(guint32, inodes);
+	for (guint32 i = 0; i < inodes; i++)
+		events->by_inode[i] = IMG_NONE;
+	return events;
+}
+
+void tr_events_free(tr_events *events)
+{
+	if (!events)
+		return;
+	if (events->list)
+		g_ptr_array_unref(events->list);
+	g_array_unref(events->by_number);
+	g_free(events->by_inode);
+	g_free(events);
+}
+
+const tr_events_counts *tr_events_get_counts(const tr_events *events)
+{
+	return &events->counts;
+}
+
+guint tr_events_count(const tr_events *events)
+{
+	return events->list->len;
+}
+
+/* Reading says more than executing, that more than opening. */
+static tr_how strongest(guint hows)
+{
+	if (hows & TR_HOW_READ)
+		return TR_READ;
+	return hows & TR_HOW_EXEC ? TR_EXEC : TR_OPEN;
+}
+
+static gboolean kind_of(img_type type, tr_kind *kind)
+{
+	switch (type) {
+	case IMG_FILE:
+		*kind = TR_FILE;
+		return TRUE;
+	case IMG_DIR:
+		*kind = TR_DIR;
+		return TRUE;
+	case IMG_SYMLINK:
+		*kind = TR_SYMLINK;
+		return TRUE;
+	default:
+		return FALSE;
+	}
+}
+
+/* The inode at the first place of our image that has one. */
+static guint32 find_inode(tr_events *events, const GArray *places)
+{
+	gboolean ours = FALSE;
+
+	for (guint i = 0; i < places->len; i++) {
+		const tr_place *place = &g_array_index(places, tr_place, i);
+		if (!g_str_equal(place->image, events->image))
+			continue;
+		ours = TRUE;
+		/* The guest has followed the links that lead to it. */
+		guint32 inode = img_tree_resolve(events->tree, place->path, FALSE);
+		if (inode != IMG_NONE)
+			return inode;
+	}
+	if (ours)
+		events->counts.unmatched++;
+	else
+		events->counts.unplaced++;
+	return IMG_NONE;
+}
+
+/* Index of the inode's event; a new one if there was none. IMG_NONE for what is no file, directory
+ * or link. */
+static guint32 event_of(tr_events *events, guint32 inode, double time)
+{
+	tr_kind kind;
+
+	if (events->by_inode[inode] != IMG_NONE)
+		return events->by_inode[inode];
+	if (!kind_of(img_tree_inode(events->tree, inode)->type, &kind))
+		return IMG_NONE;
+	tr_event *event = g_new0(tr_event, 1);
+	event->time = time;
+	event->kind = kind;
+	event->how = TR_OPEN;
+	event->bytes = TR_BYTES_UNKNOWN;
+	event->image = g_strdup(events->image);
+	event->path = img_tree_inode_path(events->tree, inode);
+	g_ptr_array_add(events->list, event);
+	return events->by_inode[inode] = events->list->len - 1;
+}
+
+static void strengthen(tr_event *event, guint hows)
+{
+	event->how = MAX(event->how, strongest(hows));
+}
+
+static void remember(tr_events *events, guint32 number, guint32 index)
+{
+	guint32 none = IMG_NONE;
+
+	while (events->by_number->len <= number)
+		g_array_append_val(events->by_number, none);
+	g_array_index(events->by_number, guint32, number) = index;
+}
+
+gboolean tr_events_add(
+	tr_events *events, guint32 number, double time, guint hows, const GArray *places)
+{
+	guint before = events->list->len;
+
+	events->counts.received++;
+	if (number >= TR_EVENTS_MAX) {
+		events->counts.refused++;
+		return FALSE;
+	}
+	guint32 inode = find_inode(events, places);
+	if (inode == IMG_NONE)
+		return FALSE;
+	events->last_time =
+		MAX(events->last_time, time); /* the list is by time, whatever the guest says */
+	guint32 index = event_of(events, inode, events->last_time);
+	if (index == IMG_NONE)
+		return FALSE;
+	strengthen(g_ptr_array_index(events->list, index), hows);
+	remember(events, number, index);
+	return events->list->len > before;
+}
+
+void tr_events_more(tr_events *events, guint32 number, guint hows)
+{
+	if (number >= events->by_number->len)
+		return;
+	guint32 index = g_array_index(events->by_number, guint32, number);
+	if (index != IMG_NONE)
+		strengthen(g_ptr_array_index(events->list, index), hows);
+}
+
+GPtrArray *tr_events_steal(tr_events *events)
+{
+	return g_steal_pointer(&events->list);
+}

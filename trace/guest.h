@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the agent has told of its guest so far. Times are guest seconds. */
+#ifndef TR_GUEST_H
+#define TR_GUEST_H
+
+#include "trace/events.h"
+#include "trace/frames.h"
+#include "trace/guest_mounts.h"
+
+typedef struct {
+	gboolean heard; /* the agent has said hello */
+	guint32 fanotify_errno;
+	char *release; /* of its kernel */
+	double now;
+	double root_time;       /* the last change of the root; negative: none yet */
+	double last_first;      /* the last first access to an object of the image, or 0 */
+	guint64 overflows;      /* of the event queue */
+	guint64 events_sent;    /* as the agent counts them, with the last frame */
+	guint64 events_raw;     /* that it read from the kernel, with the last frame */
+	gboolean ended;         /* the last frame has come */
+	guint marked, unmarked; /* filesystems whose events are reported, and that could not be */
+	guint32 mark_errno;     /* of the last of the latter */
+	guint64 malformed; /* frames with a right checksum whose payload is not what it should be */
+	tr_frames *frames;
+	tr_guest_mounts *mounts;
+	tr_events *events;
+} tr_guest;
+
+/* tree and image as for tr_events_new(). */
+tr_guest *tr_guest_new(const img_tree *tree, const char *image);
+void tr_guest_free(tr_guest *guest);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_guest, tr_guest_free)
+
+/* Bytes from the agent's line. */
+void tr_guest_push(tr_guest *guest, const void *bytes, gsize length);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/guest_mounts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "reorder/util/escape.h"
+
+enum {
+	MOUNTS_MAX = 4096,
+	FILESYSTEMS_MAX = 4096,
+	LAYERS_MAX = 512,
+	LOOP_MAJOR = 7,
+};
+
+/* A directory of an image. */
+typedef struct {
+	char *image;  /* path on the ISO */
+	char *prefix; /* of the directory, "" for the root */
+} layer;
+
+/* What is behind a device number. */
+typedef struct {
+	char *type;
+	char *key; /* tells filesystems apart that get the same device number one after the other */
+	gboolean medium;   /* the ISO itself */
+	GPtrArray *layers; /* of layer, topmost first */
+} filesystem;
+
+typedef struct {
+	guint32 id;
+	guint32 major, minor;
+	guint64 age;
+	char *root, *point;
+} mount;
+
+/* The fields of a line; strings are owned. */
+typedef struct {
+	guint32 id, major, minor;
+	char *root, *point, *type, *source, *options;
+} fields;
+
+struct tr_guest_mounts {
+	GHashTable *mounts;      /* id → mount */
+	GHashTable *filesystems; /* device → filesystem */
+	GHashTable *backing;     /* device → path */
+	guint64 lines;
+};
+
+static void free_layer(gpointer data)
+{
+	layer *l = data;
+
+	g_free(l->image);
+	g_free(l->prefix);
+	g_free(l);
+}
+
+static void free_filesystem(gpointer data)
+{
+	filesystem *fs = data;
+
+	g_free(fs->type);
+	g_free(fs->key);
+	g_ptr_array_unref(fs->layers);
+	g_free(fs);
+}
+
+static void free_mount(gpointer data)
+{
+	mount *m = data;
+
+	g_free(m->root);
+	g_free(m->point);
+	g_free(m);
+}
+
+static void clear_fields(fields *f)
+{
+	g_free(f->root);
+	g_free(f->point);
+	g_free(f->type);
+	g_free(f->source);
+	g_free(f->options);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(fields, clear_fields)
+
+tr_guest_mounts *tr_guest_mounts_new(void)
+{
+	tr_guest_mounts *mounts = g_new0(tr_guest_mounts, 1);
+
+	mounts->mounts = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_mount);
+	mounts->filesystems =
+		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filesystem);
+	mounts->backing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	return mounts;
+}
+
+void tr_guest_mounts_free(tr_guest_mounts *mounts)
+{
+	if (!mounts)
+		return;
+	g_hash_table_unref(mounts->mounts);
+	g_hash_table_unref(mounts->filesystems);
+	g_hash_table_unref(mounts->backing);
+	g_free(mounts);
+}
+
+static gint64 device_number(guint32 major, guint32 minor)
+{
+	return (gint64)((guint64)major << 32 | minor);
+}
+
+static gint64 *device_key(guint32 major, guint32 minor)
+{
+	gint64 *key = g_new(gint64, 1);
+
+	*key = device_number(major, minor);
+	return key;
+}
+
+static filesystem *find_filesystem(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
+{
+	gint64 device = device_number(major, minor);
+
+	return g_hash_table_lookup(mounts->filesystems, &device);
+}
+
+/* The part of path below directory, "" or with a leading slash; NULL if it is not below. */
+static const char *below(const char *path, const char *directory)
+{
+	gsize length = strlen(directory);
+
+	if (length == 1)
+		length = 0; /* "/" */
+	if (strncmp(path, directory, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length;
+}
+
+/* "/a" and "/b" to "/a/b"; slashes at the end of either are dropped. */
+static char *join(const char *directory, const char *rest)
+{
+	g_autofree char *path = g_strconcat(directory, "/", rest, NULL);
+	GString *clean = g_string_new(NULL);
+
+	for (const char *c = path; *c; c++)
+		if (*c != '/' || (c[1] && c[1] != '/'))
+			g_string_append_c(clean, *c);
+	return g_string_free(clean, FALSE);
+}
+
+/* The mount that a path leads to: the one with the longest mount point, of several there the
+ * newest. */
+static const mount *mount_of(const tr_guest_mounts *mounts, const char *path)
+{
+	const mount *best = NULL, *m;
+	gsize best_length = 0;
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, mounts->mounts);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		m = value;
+		gsize length = strlen(m->point);
+		if (!below(path, m->point) || (best && length < best_length) ||
+			(best && length == best_length && m->age < best->age))
+			continue;
+		best = m;
+		best_length = length;
+	}
+	return best;
+}
+
+static void add_layer(filesystem *fs, const char *image, const char *prefix)
+{
+	layer *new_layer = g_new(layer, 1);
+
+	new_layer->image = g_strdup(image);
+	new_layer->prefix = g_strdup(prefix);
+	g_ptr_array_add(fs->layers, new_layer);
+}
+
+/* What is at a path becomes layers of fs: a directory of an image, or of an overlay. */
+static void add_directory(const tr_guest_mounts *mounts, filesystem *fs, const char *path)
+{
+	const mount *m = mount_of(mounts, path);
+	const filesystem *lower = m ? find_filesystem(mounts, m->major, m->minor) : NULL;
+
+	if (!lower)
+		return;
+	g_autofree char *inside = join(m->root, below(path, m->point));
+	for (guint i = 0; i < lower->layers->len && fs->layers->len < LAYERS_MAX; i++) {
+		const layer *l = g_ptr_array_index(lower->layers, i);
+		g_autofree char *prefix = join(l->prefix, inside);
+		add_layer(fs, l->image, prefix);
+	}
+}
+
+/* A colon ends a directory; a backslash takes the next byte as it is (Linux:
+ * fs/overlayfs/params.c). */
+static void add_directories(const tr_guest_mounts *mounts, filesystem *fs, const char *list)
+{
+	g_autoptr(GString) directory = g_string_new(NULL);
+
+	for (const char *c = list;; c++) {
+		if (*c && *c != ':') {
+			if (*c == '\\' && c[1])
+				c++;
+			g_string_append_c(directory, *c);
+			continue;
+		}
+		if (directory->len)
+			add_directory(mounts, fs, directory->str);
+		g_string_truncate(directory, 0);
+		if (!*c)
+			return;
+	}
+}
+
+/* Values of lowerdir= or, since Linux 6.8, one lowerdir+= for each. */
+static void add_lower(const tr_guest_mounts *mounts, filesystem *fs, const char *options)
+{
+	g_auto(GStrv) words = g_strsplit(options, ",", -1);
+
+	for (char **word = words; *word; word++) {
+		const char *value = NULL;
+		if (g_str_has_prefix(*word, "lowerdir="))
+			value = *word + strlen("lowerdir=");
+		else if (g_str_has_prefix(*word, "lowerdir+="))
+			value = *word + strlen("lowerdir+=");
+		if (!value)
+			continue;
+		g_autofree char *text = ro_unescape(value); /* old kernels do not escape here */
+		add_directories(mounts, fs, text ? text : value);
+	}
+}
+
+/* The ISO is the only medium there is, so a disc filesystem that is not in a file is that. */
+static gboolean is_medium(const fields *f)
+{
+	return f->major != 0 && f->major != LOOP_MAJOR &&
+	       (g_str_equal(f->type, "iso9660") || g_str_equal(f->type, "udf"));
+}
+
+/* A file of the ISO that is mounted is an image; one in an image is not ours to order. */
+static void add_backing(const tr_guest_mounts *mounts, filesystem *fs, const char *path)
+{
+	const mount *m = mount_of(mounts, path);
+	const filesystem *holder = m ? find_filesystem(mounts, m->major, m->minor) : NULL;
+
+	if (!holder || !holder->medium)
+		return;
+	g_autofree char *image = join(m->root, below(path, m->point));
+	add_layer(fs, image, "");
+}
+
+static filesystem *new_filesystem(const tr_guest_mounts *mounts, const fields *f, const char *key)
+{
+	gint64 device = device_number(f->major, f->minor);
+	const char *backing = g_hash_table_lookup(mounts->backing, &device);
+	filesystem *fs = g_new0(filesystem, 1);
+
+	fs->type = g_strdup(f->type);
+	fs->key = g_strdup(key);
+	fs->layers = g_ptr_array_new_with_free_func(free_layer);
+	fs->medium = is_medium(f);
+	if (g_str_equal(f->type, "overlay") || g_str_equal(f->type, "overlayfs"))
+		add_lower(mounts, fs, f->options);
+	else if (backing)
+		add_backing(mounts, fs, backing);
+	return fs;
+}
+
+/* Kept once it is known what it shows: paths in the line may mean nothing any more later. */
+static void update_filesystem(tr_guest_mounts *mounts, const fields *f)
+{
+	const filesystem *old = find_filesystem(mounts, f->major, f->minor);
+	const char *lower = strstr(f->options, "lowerdir");
+	const char *key = lower ? lower : "";
+
+	if (old && old->layers->len && g_str_equal(old->type, f->type) &&
+		g_str_equal(old->key, key))
+		return;
+	if (!old && g_hash_table_size(mounts->filesystems) >= FILESYSTEMS_MAX)
+		return;
+	g_hash_table_replace(mounts->filesystems, device_key(f->major, f->minor),
+		new_filesystem(mounts, f, key));
+}
+
+void tr_guest_mounts_backing(
+	tr_guest_mounts *mounts, guint32 major, guint32 minor, const char *path)
+{
+	gint64 device = device_number(major, minor);
+
+	g_hash_table_remove(mounts->filesystems, &device);
+	if (g_hash_table_size(mounts->backing) < FILESYSTEMS_MAX)
+		g_hash_table_replace(mounts->backing, device_key(major, minor), g_strdup(path));
+}
+
+/* Format: Linux, Documentation/filesystems/proc.rst, 3.5. */
+static gboolean parse(const char *line, fields *f)
+{
+	g_auto(GStrv) words = g_strsplit(line, " ", 64);
+	guint count = g_strv_length(words), dash = 6;
+
+	while (dash < count && !g_str_equal(words[dash], "-"))
+		dash++;
+	if (dash + 3 >= count || sscanf(words[2], "%u:%u", &f->major, &f->minor) != 2 ||
+		sscanf(words[0], "%u", &f->id) != 1)
+		return FALSE;
+	f->root = ro_unescape(words[3]);
+	f->point = ro_unescape(words[4]);
+	f->type = ro_unescape(words[dash + 1]);
+	f->source = ro_unescape(words[dash + 2]);
+	f->options = g_strdup(words[dash + 3]); /* commas in a value are escaped, so not yet */
+	return f->root && f->point && f->type && f->source && f->point[0] == '/';
+}
+
+gboolean tr_guest_mounts_line(tr_guest_mounts *mounts, const char *line)
+{
+	g_auto(fields) f = {0};
+
+	if (!parse(line, &f))
+		return FALSE;
+	gpointer id = GUINT_TO_POINTER(f.id);
+	if (!g_hash_table_contains(mounts->mounts, id) &&
+		g_hash_table_size(mounts->mounts) >= MOUNTS_MAX)
+		return FALSE;
+	update_filesystem(mounts, &f);
+	mount *m = g_new0(mount, 1);
+	*m = (mount){.id = f.id, .major = f.major, .minor = f.minor, .age = mounts->lines++};
+	m->root = g_steal_pointer(&f.root);
+	m->point = g_steal_pointer(&f.point);
+	g_hash_table_replace(mounts->mounts, id, m);
+	return TRUE;
+}
+
+void tr_guest_mounts_gone(tr_guest_mounts *mounts, guint32 id)
+{
+	g_hash_table_remove(mounts->mounts, GUINT_TO_POINTER(id));
+}
+
+static void clear_place(gpointer data)
+{
+	g_free(((tr_place *)data)->path);
+}
+
+static void add_places(const filesystem *fs, const char *inside, GArray *places)
+{
+	for (guint i = 0; i < fs->layers->len; i++) {
+		const layer *l = g_ptr_array_index(fs->layers, i);
+		tr_place place = {.image = l->image, .path = join(l->prefix, inside)};
+		g_array_append_val(places, place);
+	}
+}
+
+GArray *tr_guest_mounts_places(
+	const tr_guest_mounts *mounts, guint32 id, guint32 major, guint32 minor, const char *path)
+{
+	GArray *places = g_array_new(FALSE, FALSE, sizeof(tr_place));
+	const mount *m = g_hash_table_lookup(mounts->mounts, GUINT_TO_POINTER(id));
+	const char *rest = m ? below(path, m->point) : path;
+	const filesystem *fs = m ? find_filesystem(mounts, m->major, m->minor)
+				 : find_filesystem(mounts, major, minor);
+
+	g_array_set_clear_func(places, clear_place);
+	if (!fs || !rest)
+		return places;
+	g_autofree char *inside = m ? join(m->root, rest) : g_strdup(rest);
+	add_places(fs, inside, places);
+	return places;
+}
+
+GPtrArray *tr_guest_mounts_images(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
+{
+	const filesystem *fs = find_filesystem(mounts, major, minor);
+	GPtrArray *images = g_ptr_array_new();
+
+	for (guint i = 0; fs && i < fs->layers->len; i++)
+		g_ptr_array_add(images, ((layer *)g_ptr_array_index(fs->layers, i))->image);
+	return images;
+}

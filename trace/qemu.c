@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/qemu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kvm.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "reorder/util/error.h"
+
+static const char program[] = "qemu-system-x86_64";
+
+gboolean tr_qemu_check(GError **error)
+{
+	return ro_child_need(program, "qemu-system-x86", error);
+}
+
+/* In an option's value a comma is doubled. */
+static char *quote(const char *value)
+{
+	g_auto(GStrv) parts = g_strsplit(value, ",", -1);
+
+	return g_strjoinv(",,", parts);
+}
+
+static void add(GPtrArray *argv, const char *option, const char *value)
+{
+	g_ptr_array_add(argv, g_strdup(option));
+	if (value)
+		g_ptr_array_add(argv, g_strdup(value));
+}
+
+static void add_take(GPtrArray *argv, const char *option, char *value)
+{
+	add(argv, option, value);
+	g_free(value);
+}
+
+static void add_processor(GPtrArray *argv, const tr_machine *machine)
+{
+	gboolean kvm = g_str_equal(machine->accelerator, "kvm");
+
+	add(argv, "-machine", "q35");
+	add(argv, "-accel", kvm ? "kvm" : "tcg,thread=multi");
+	add(argv, "-cpu", kvm ? "host" : "max");
+	add_take(argv, "-smp", g_strdup_printf("%u", machine->cpus));
+	add_take(argv, "-m", g_strdup_printf("%" G_GUINT64_FORMAT "M", machine->memory >> 20));
+}
+
+static void add_lines(GPtrArray *argv, const tr_machine *machine)
+{
+	g_autofree char *console = quote(machine->console);
+
+	add_take(argv, "-chardev", g_strdup_printf("pipe,id=console,path=%s", console));
+	add_take(argv, "-chardev", g_strdup_printf("socket,id=agent,fd=%d", machine->agent_fd));
+	add(argv, "-serial", "chardev:console");
+	add(argv, "-serial", "chardev:agent");
+}
+
+static void add_medium(GPtrArray *argv, const tr_machine *machine)
+{
+	g_autofree char *socket = quote(machine->medium_socket);
+
+	add_take(argv, "-blockdev",
+		g_strdup_printf(
+			"driver=nbd,node-name=medium,read-only=on,server.type=unix,server.path=%s",
+			socket));
+	add(argv, "-device", "ide-cd,bus=ide.0,drive=medium");
+}
+
+GPtrArray *tr_qemu_arguments(const tr_machine *machine)
+{
+	GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
+
+	add(argv, program, NULL);
+	add(argv, "-name", "reorder-livecd");
+	add(argv, "-nodefaults", NULL);
+	add(argv, "-no-user-config", NULL);
+	add(argv, "-sandbox",
+		"on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
+	add_processor(argv, machine);
+	add(argv, "-vga", "std"); /* boot loaders and splash screens wait for ever without one */
+	add(argv, "-display", "none");
+	add(argv, "-monitor", "none");
+	add(argv, "-no-reboot", NULL);
+	add(argv, "-netdev", "user,id=net,restrict=on");
+	add(argv, "-device", "e1000e,netdev=net,romfile=");
+	add_lines(argv, machine);
+	add_medium(argv, machine);
+	add(argv, "-kernel", machine->kernel);
+	add(argv, "-initrd", machine->initrd);
+	add(argv, "-append", machine->cmdline);
+	g_ptr_array_add(argv, NULL);
+	return argv;
+}
+
+ro_child *tr_qemu_start(const tr_machine *machine, GError **error)
+{
+	g_autoptr(GPtrArray) argv = tr_qemu_arguments(machine);
+
+	return ro_child_start(
+		(const char *const *)argv->pdata, NULL, machine->log, machine->agent_fd, error);
+}
+
+/* Being able to open the device says little: only making a machine shows whether there is
+ * virtualisation. */
+gboolean tr_kvm_check(GError **error)
+{
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+
+	if (kvm < 0)
+		return ro_fail_errno(error, errno, "/dev/kvm");
+	int vm = ioctl(kvm, KVM_CREATE_VM, 0UL);
+	int reason = errno;
+	close(kvm);
+	if (vm < 0)
+		return ro_fail_errno(error, reason, "/dev/kvm: no virtual machine can be made");
+	close(vm);
+	return TRUE;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The virtual machine: QEMU's arguments, its start, and whether KVM works here. */
+#ifndef TR_QEMU_H
+#define TR_QEMU_H
+
+#include <glib.h>
+
+#include "reorder/util/child.h"
+
+typedef struct {
+	const char *accelerator; /* "kvm" or "tcg" */
+	guint64 memory;          /* bytes */
+	guint cpus;
+	const char *kernel, *initrd, *cmdline;
+	const char *medium_socket; /* of the NBD server that has the ISO */
+	const char *console;       /* the first serial line: pipes CONSOLE.in and CONSOLE.out */
+	int agent_fd;              /* the second one: a stream socket that QEMU inherits */
+	const char *log;           /* file for what QEMU itself says */
+} tr_machine;
+
+gboolean tr_qemu_check(GError **error);
+
+/*
+ * Arguments, NULL-terminated; owned by the caller. The guest gets no disk and no way to the
+ * network, and what QEMU itself may do is cut down: the ISO is not trusted.
+ */
+GPtrArray *tr_qemu_arguments(const tr_machine *machine);
+
+ro_child *tr_qemu_start(const tr_machine *machine, GError **error);
+
+/* RO_ERROR_FAILED "/dev/kvm: reason" unless a virtual machine can be made. It may still hang. */
+gboolean tr_kvm_check(GError **error);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reorder/util/error.h"
+#include "reorder/util/interrupt.h"
+#include "trace/agent/protocol.h"
+
+enum {
+	POLL_MS = 100,
+	STOP_GRACE_MS = 1000,
+	LOG_LIMIT = 16 << 20, /* bytes of console.log */
+};
+
+#define AGENT_LIMIT (G_GUINT64_CONSTANT(1) << 30) /* bytes */
+
+static const double finish_grace =
+	20; /* host seconds from the word to end until the agent's last frame */
+static const double failure_grace = 1; /* host seconds in which the console may tell more */
+
+typedef struct {
+	const tr_session_job *job;
+	tr_guest *guest;
+	tr_session_end *end;
+	tr_console *console;
+	tr_machine machine;
+	ro_child *qemu;
+	int agent_fd;   /* our end of the socket pair */
+	int console_fd; /* CONSOLE.out */
+	int log_fd;
+	guint64 logged;
+	char *pipe_base;
+	double started;  /* host seconds, as the next three */
+	double ending;   /* when the agent was told to end; 0: not yet */
+	double failed;   /* when a failure was first seen; 0: not yet */
+	double reported; /* progress */
+} session;
+
+static double host_now(void)
+{
+	return (double)g_get_monotonic_time() / 1e6;
+}
+
+static gboolean switched(const session *s)
+{
+	return s->guest->root_time >= 0;
+}
+
+static gboolean fail_guest(const session *s, GError **error, const char *what, const char *hint)
+{
+	g_autofree char *tail = tr_console_tail(s->console);
+
+	if (!*tail)
+		return ro_fail(error, RO_ERROR_GUEST, "%s after %.0f s; %s", what,
+			host_now() - s->started, hint);
+	g_strchomp(tail);
+	return ro_fail(error, RO_ERROR_GUEST,
+		"%s after %.0f s; %s\nthe last lines of its console:\n%s", what,
+		host_now() - s->started, hint, tail);
+}
+
+/* --- setting up and taking down --- */
+
+static char *pipe_path(const session *s, const char *suffix)
+{
+	return g_strconcat(s->pipe_base, suffix, NULL);
+}
+
+static gboolean make_pipe(const session *s, const char *suffix, GError **error)
+{
+	g_autofree char *path = pipe_path(s, suffix);
+
+	unlink(path);
+	if (mkfifo(path, 0600) < 0)
+		return ro_fail_errno(error, errno, "%s", path);
+	return TRUE;
+}
+
+static gboolean open_console(session *s, GError **error)
+{
+	g_autofree char *log = g_build_filename(s->job->workdir, "console.log", NULL);
+
+	s->pipe_base = g_build_filename(s->job->workdir, "console", NULL);
+	if (!make_pipe(s, ".in", error) || !make_pipe(s, ".out", error))
+		return FALSE;
+	g_autofree char *out = pipe_path(s, ".out");
+	s->console_fd = open(out, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (s->console_fd < 0)
+		return ro_fail_errno(error, errno, "%s", out);
+	s->log_fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->log_fd < 0)
+		return ro_fail_errno(error, errno, "%s", log);
+	for (guint i = 0; i < s->job->until_count; i++)
+		if (s->job->untils[i].kind == TR_UNTIL_CONSOLE)
+			tr_console_watch(s->console, s->job->untils[i].regex);
+	return TRUE;
+}
+
+static gboolean start_machine(session *s, GError **error)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return ro_fail_errno(error, errno, "socketpair");
+	s->agent_fd = pair[0];
+	fcntl(s->agent_fd, F_SETFL, O_NONBLOCK);
+	s->machine = *s->job->machine;
+	s->machine.agent_fd = pair[1];
+	s->machine.console = s->pipe_base;
+	s->started = host_now();
+	s->qemu = tr_qemu_start(&s->machine, error);
+	close(pair[1]);
+	return s->qemu != NULL;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void tear_down(session *s)
+{
+	ro_child_stop(s->qemu, STOP_GRACE_MS);
+	close_fd(s->agent_fd);
+	close_fd(s->console_fd);
+	close_fd(s->log_fd);
+	if (s->pipe_base) {
+		g_autofree char *in = pipe_path(s, ".in"), *out = pipe_path(s, ".out");
+		unlink(in);
+		unlink(out);
+	}
+	g_free(s->pipe_base);
+	tr_console_free(s->console);
+}
+
+/* --- what comes from the guest --- */
+
+/* A guest may talk without end; its log does not grow without end. */
+static void log_console(session *s, const char *bytes, gsize length)
+{
+	if (s->logged >= LOG_LIMIT)
+		return;
+	ssize_t n = write(s->log_fd, bytes, MIN(length, LOG_LIMIT - s->logged));
+	if (n > 0)
+		s->logged += (guint64)n;
+}
+
+static void read_console(session *s)
+{
+	char bytes[16384];
+	ssize_t n;
+
+	/* One full pipe at a time, so that a flood does not keep us from the rest. */
+	for (int i = 0; i < 4 && (n = read(s->console_fd, bytes, sizeof bytes)) > 0; i++) {
+		log_console(s, bytes, (gsize)n);
+		tr_console_push(s->console, bytes, (gsize)n);
+	}
+}
+
+static void read_agent(session *s)
+{
+	char bytes[65536];
+	ssize_t n;
+
+	for (int i = 0; i < 4 && (n = read(s->agent_fd, bytes, sizeof bytes)) > 0; i++)
+		tr_guest_push(s->guest, bytes, (gsize)n);
+}
+
+static void wait_for_guest(session *s)
+{
+	struct pollfd wait[] = {
+		{.fd = s->agent_fd, .events = POLLIN},
+		{.fd = s->console_fd, .events = POLLIN},
+		{.fd = ro_interrupt_fd(), .events = POLLIN},
+	};
+
+	/* Without a writer a pipe always polls "hung up". */
+	if (poll(wait, G_N_ELEMENTS(wait), POLL_MS) > 0 &&
+		!((wait[0].revents | wait[1].revents) & POLLIN))
+		g_usleep(POLL_MS * 1000 / 5);
+	read_agent(s);
+	read_console(s);
+}
+
+/* --- the rules --- */
+
+static const char *rule_that_holds(const session *s)
+{
+	double quiet_since = MAX(s->guest->root_time, s->guest->last_first);
+
+	for (guint i = 0; i < s->job->until_count; i++) {
+		const tr_until *until = &s->job->untils[i];
+		if (until->kind == TR_UNTIL_IDLE && switched(s) &&
+			s->guest->now - quiet_since >= until->seconds)
+			return "idle";
+		if (until->kind == TR_UNTIL_TIME && s->guest->now >= until->seconds)
+			return "time";
+		if (until->kind == TR_UNTIL_CONSOLE && tr_console_matched(s->console))
+			return "console";
+	}
+	if (host_now() - s->started >= s->job->timeout)
+		return "timeout";
+	return NULL;
+}
+
+/* The agent sends what it has, and switches the machine off. */
+static void ask_for_end(session *s, const char *reason)
+{
+	s->end->end_reason = reason;
+	s->ending = host_now();
+	(void)!write(s->agent_fd, TR_HOST_END, strlen(TR_HOST_END));
+}
+
+static gboolean never_switched(const session *s, const char *reason, GError **error)
+{
+	g_autofree char *hint = NULL;
+
+	if (!s->guest->heard && tr_console_bytes(s->console) == 0)
+		return fail_guest(s, error,
+			"the guest said nothing, neither its kernel nor the agent,",
+			"its kernel may not run on this virtual machine");
+	if (g_str_equal(reason, "timeout"))
+		hint = g_strdup("where it only needs longer, give it more with --timeout");
+	else
+		hint = g_strdup("a longer --until time: may help");
+	return fail_guest(s, error, "the guest did not get to its root filesystem", hint);
+}
+
+/* What a console that looks like a failure means; the console may still tell why. */
+static gboolean check_failure(session *s, GError **error)
+{
+	const tr_console_failure *failure = tr_console_get_failure(s->console);
+
+	if (!failure)
+		return TRUE;
+	if (s->failed == 0)
+		s->failed = host_now();
+	if (host_now() - s->failed < failure_grace && ro_child_running(s->qemu, NULL))
+		return TRUE;
+	g_autofree char *what = g_strdup_printf("%s (\"%s\")", failure->what, failure->line);
+	return fail_guest(s, error, what, failure->hint);
+}
+
+static gboolean fail_start(const session *s, GError **error)
+{
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents(s->machine.log, &text, NULL, NULL) || !*g_strstrip(text))
+		return ro_fail(error, RO_ERROR_FAILED, "QEMU: ended without a word");
+	const char *last = strrchr(text, '\n');
+	return ro_fail(error, RO_ERROR_FAILED, "QEMU: %s", last ? last + 1 : text);
+}
+
+/* The machine is off without having been told to. */
+static gboolean check_running(session *s, GError **error)
+{
+	int status;
+
+	if (ro_child_running(s->qemu, &status))
+		return TRUE;
+	read_agent(s);
+	read_console(s);
+	if (s->guest->ended)
+		return TRUE;
+	if (status != 0)
+		return fail_start(s, error);
+	if (!check_failure(s, error))
+		return FALSE;
+	return fail_guest(s, error, "the guest restarted or switched itself off",
+		"this ISO may install or shut down by itself: boot another entry");
+}
+
+static gboolean check_agent(const session *s, GError **error)
+{
+	if (s->guest->heard && s->guest->fanotify_errno)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"the guest's kernel %s has no fanotify (%s), so this boot cannot be recorded; record one of the same image elsewhere and use --trace",
+			s->guest->release, g_strerror((int)s->guest->fanotify_errno));
+	if (tr_frames_get_counts(s->guest->frames)->bytes > AGENT_LIMIT)
+		return ro_fail(error, RO_ERROR_GUEST,
+			"the guest sent more than 1 GiB on the line of its agent");
+	return TRUE;
+}
+
+static void report(session *s)
+{
+	g_autofree char *text = NULL;
+
+	if (host_now() - s->reported < 0.5)
+		return;
+	s->reported = host_now();
+	text = g_strdup_printf("%.0f s in the guest, %s, %u files", s->guest->now,
+		switched(s)       ? "booting its root"
+		: s->guest->heard ? "initramfs"
+				  : "starting",
+		tr_events_count(s->guest->events));
+	ro_progress_update(s->job->progress, 0, 0, text);
+}
+
+/* Sets *over at the end. FALSE if the boot has failed. */
+static gboolean step(session *s, gboolean *over, GError **error)
+{
+	wait_for_guest(s);
+	report(s);
+	if (ro_interrupted(error) || !check_agent(s, error))
+		return FALSE;
+	if (switched(s))
+		tr_console_arm(s->console);
+	*over = s->guest->ended || (s->ending > 0 && host_now() - s->ending > finish_grace);
+	if (*over)
+		return TRUE;
+	if (!check_failure(s, error) || !check_running(s, error))
+		return FALSE;
+	if (s->ending > 0)
+		return TRUE;
+	double waited = host_now() - s->started;
+	if (s->job->speak_within > 0 && waited > s->job->speak_within && !s->guest->heard &&
+		tr_console_bytes(s->console) == 0)
+		s->end->silent = *over = TRUE;
+	const char *reason = rule_that_holds(s);
+	if (!reason || *over)
+		return TRUE;
+	if (!switched(s))
+		return never_switched(s, reason, error);
+	ask_for_end(s, reason);
+	return TRUE;
+}
+
+gboolean tr_session_run(
+	const tr_session_job *job, tr_guest *guest, tr_session_end *end, GError **error)
+{
+	session s = {.job = job,
+		.guest = guest,
+		.end = end,
+		.agent_fd = -1,
+		.console_fd = -1,
+		.log_fd = -1};
+	gboolean over = FALSE;
+
+	*end = (tr_session_end){0};
+	s.console = tr_console_new();
+	gboolean ok = open_console(&s, error) && start_machine(&s, error);
+	while (ok && !over)
+		ok = step(&s, &over, error);
+	end->whole = guest->ended;
+	tear_down(&s);
+	return ok;
+}
