@@ -61,6 +61,8 @@ static char **child_environment(void)
 	env = g_environ_setenv(env, "LC_ALL", "C", TRUE);
 	/* It would add options of its own to every xorriso or mksquashfs. */
 	env = g_environ_unsetenv(env, "XORRISO_OPTIONS");
+	/* It would clamp times in the images made; the output depends on the input alone. */
+	env = g_environ_unsetenv(env, "SOURCE_DATE_EPOCH");
 	return env;
 }
 
