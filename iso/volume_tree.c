@@ -172,8 +172,9 @@ gboolean li_vd_find(int fd, guint64 base, li_vd_kind kind, guint64 *offset, GErr
 
 	*offset = 0;
 	for (guint i = FIRST_DESCRIPTOR; i < FIRST_DESCRIPTOR + MAX_DESCRIPTORS; i++) {
-		if (!read_at(fd, "volume descriptors", (guint64)i * LI_SECTOR, vd, sizeof(vd),
-			    error))
+		guint64 at = base + (guint64)i * LI_SECTOR;
+
+		if (!read_at(fd, "volume descriptors", at, vd, sizeof(vd), error))
 			return FALSE;
 		if (memcmp(vd + 1, "CD001", 5) || vd[0] == 255)
 			return TRUE;
@@ -248,8 +249,9 @@ static void take_target(susp *s, const guint8 *e, guint size)
 	}
 }
 
-static void take_attributes(li_node *node, susp *s, const guint8 *e)
+static void take_attributes(reader *r, li_node *node, susp *s, const guint8 *e, guint size)
 {
+	r->tree->px_with_serial |= size >= 44;
 	node->mode = img_le32(e + 4);
 	node->uid = img_le32(e + 20);
 	node->gid = img_le32(e + 28);
@@ -262,7 +264,7 @@ static void take_entry(reader *r, li_node *node, susp *s, const guint8 *e, guint
 
 #define TAG(a, b) ((guint16)((a) << 8 | (b)))
 	if (tag == TAG('P', 'X') && size >= 36)
-		take_attributes(node, s, e);
+		take_attributes(r, node, s, e, size);
 	else if (tag == TAG('N', 'M') && size >= 5 && !(e[4] & 6))
 		g_string_append_len(s->name, (const char *)e + 5, size - 5);
 	else if (tag == TAG('T', 'F'))

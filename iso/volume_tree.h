@@ -52,6 +52,7 @@ typedef struct {
 	GPtrArray *nodes;    /* of li_node, as they were found */
 	GHashTable *by_path; /* path → li_node */
 	gboolean rock_ridge;
+	gboolean px_with_serial; /* Rock Ridge 1.12 attributes */
 	guint64 vd_offset;
 } li_tree;
 

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * xorriso -indev OLD -outdev NEW -boot_image any replay, and what it does not keep by itself. It is
+ * used in its native mode (the mkisofs emulation refuses files from 4 GiB on), with -indev and
+ * -outdev apart (else it would append a session to the input).
+ */
+#include "iso/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "iso/checksums.h"
+#include "iso/identity.h"
+#include "iso/isomd5.h"
+#include "iso/rebuild_options.h"
+#include "reorder/util/child.h"
+#include "reorder/util/error.h"
+#include "reorder/util/interrupt.h"
+
+/* replay is there since 1.5.2, and -rockridge. */
+enum { NEED_MAJOR = 1, NEED_MINOR = 5, NEED_MICRO = 2 };
+
+#define FOUR_GIB ((guint64)1 << 32)
+
+/* A name of a replaced file; a file with several names has several. */
+typedef struct {
+	const li_node *node; /* in the old tree */
+	char *content;       /* absolute path of the new bytes */
+} mapping;
+
+typedef struct {
+	const li_write_job *job;
+	li_tree *tree;
+	li_tree *joliet; /* NULL without */
+	li_boot_report *report;
+	GArray *extents; /* of li_extent: of the replaced files in the old ISO */
+	GPtrArray *mappings;
+	gboolean large;
+	li_isomd5 isomd5;
+	GPtrArray *argv; /* of char *, owned */
+	char *problem;   /* the first message of xorriso that is more than a warning */
+} rebuild;
+
+static void mapping_free(gpointer data)
+{
+	mapping *m = data;
+
+	g_free(m->content);
+	g_free(m);
+}
+
+static void rebuild_clear(rebuild *r)
+{
+	g_clear_pointer(&r->tree, li_tree_free);
+	g_clear_pointer(&r->joliet, li_tree_free);
+	g_clear_pointer(&r->report, li_boot_report_free);
+	g_clear_pointer(&r->extents, g_array_unref);
+	g_clear_pointer(&r->mappings, g_ptr_array_unref);
+	g_clear_pointer(&r->argv, g_ptr_array_unref);
+	g_clear_pointer(&r->problem, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rebuild, rebuild_clear)
+
+/* --- before any long work --- */
+
+static gboolean check_version(GError **error)
+{
+	static const char *const argv[] = {"xorriso", "-version", NULL};
+	g_autoptr(GString) out = g_string_new(NULL);
+	const ro_child_spec spec = {.argv = argv, .out = out};
+	guint major = 0, minor = 0, micro = 0;
+	const char *at;
+
+	if (!ro_child_need("xorriso", "xorriso", error) || !ro_child_run(&spec, NULL, error))
+		return FALSE;
+	at = strstr(out->str, "xorriso version   :");
+	if (!at || sscanf(strchr(at, ':') + 1, "%u.%u.%u", &major, &minor, &micro) != 3)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"xorriso: can't read its version; install xorriso 1.5.2 or later");
+	if (major * 10000 + minor * 100 + micro <
+		NEED_MAJOR * 10000 + NEED_MINOR * 100 + NEED_MICRO)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"xorriso: version %u.%u.%u can't keep the boot equipment of an ISO; install 1.5.2 or later",
+			major, minor, micro);
+	return TRUE;
+}
+
+static char *stdio_address(const char *path)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+
+	return g_strconcat("stdio:", absolute, NULL);
+}
+
+/* What xorriso sees on the ISO that it would not copy. */
+static gboolean check_sessions(const li_iso *iso, GError **error)
+{
+	g_autofree char *address = stdio_address(iso->path);
+	g_autoptr(GString) out = g_string_new(NULL);
+	const char *argv[] = {"xorriso", "-no_rc", "-abort_on", "FAILURE", "-indev", address,
+		"-toc", "-report_system_area", "cmd", "-end", NULL};
+	const ro_child_spec spec = {.argv = argv, .out = out};
+	guint sessions = 0;
+
+	if (!ro_child_run(&spec, NULL, error))
+		return FALSE;
+	for (const char *p = out->str; (p = strstr(p, "ISO session  :")); p++)
+		sessions++;
+	if (sessions > 1)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: %u sessions, which would be merged into one; make it anew in one session",
+			iso->path, sessions);
+	if (strstr(out->str, "\n-hfsplus on\n"))
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: an HFS+ tree, which would be another one afterwards; make the ISO without it",
+			iso->path);
+	return TRUE;
+}
+
+static gboolean check_nodes(const li_iso *iso, const li_tree *tree, GError **error)
+{
+	if (!tree->rock_ridge)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: no Rock Ridge names, which xorriso would add; make the ISO with them (mkisofs -r)",
+			iso->path);
+	for (guint i = 0; i < tree->nodes->len; i++) {
+		const li_node *node = g_ptr_array_index(tree->nodes, i);
+
+		if (node->zisofs)
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"%s:%s: compressed by zisofs, which would be lost; make the ISO without it",
+				iso->path, node->path);
+		if (node->aaip && i)
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"%s:%s: has ACLs or extended attributes (AAIP), which would be lost; make the ISO without "
+				"them",
+				iso->path, node->path);
+	}
+	return TRUE;
+}
+
+/* Bytes behind the volume are nobody's, but someone put them there. Zeros are padding. */
+static gboolean check_tail(const li_iso *iso, GError **error)
+{
+	g_autofree guint8 *buffer = g_malloc(1 << 20);
+	guint64 at = iso->volume.size;
+
+	while (at < iso->file_size) {
+		ssize_t got = pread(iso->fd, buffer, 1 << 20, (off_t)at);
+
+		if (ro_interrupted(error))
+			return FALSE;
+		if (got <= 0)
+			return ro_fail_errno(error, got ? errno : EIO, "%s", iso->path);
+		for (ssize_t i = 0; i < got; i++)
+			if (buffer[i])
+				return ro_fail(error, RO_ERROR_UNSUITABLE,
+					"%s: there is data behind the volume's end (at byte %" G_GUINT64_FORMAT
+					"), which would be lost; cut it off",
+					iso->path, at + (guint64)i);
+		at += (guint64)got;
+	}
+	return TRUE;
+}
+
+static gboolean check_lists(const li_iso *iso, const li_tree *tree, GError **error)
+{
+	for (guint i = 0; i < iso->images->len; i++) {
+		const li_image *image = g_ptr_array_index(iso->images, i);
+
+		if (!image->refusal && !li_sums_check(iso->fd, tree, image->file->path, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean rebuild_check(const li_iso *iso, GError **error)
+{
+	g_autoptr(li_tree) tree = NULL;
+
+	if (!check_version(error) || (iso->volume.isomd5 && !li_isomd5_need(error)))
+		return FALSE;
+	tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);
+	if (!tree)
+		return FALSE;
+	return check_nodes(iso, tree, error) && check_tail(iso, error) &&
+	       check_lists(iso, tree, error) && check_sessions(iso, error);
+}
+
+/* --- the commands --- */
+
+static void add_mapping(rebuild *r, const li_node *node, const char *content)
+{
+	mapping *m = g_new0(mapping, 1);
+
+	m->node = node;
+	m->content = g_canonicalize_filename(content, NULL);
+	g_ptr_array_add(r->mappings, m);
+	for (guint i = 0; node->extents && i < node->extents->len; i++)
+		g_array_append_val(r->extents, g_array_index(node->extents, li_extent, i));
+}
+
+/* Other names of a replaced file (the same extents) are replaced too. */
+static gboolean take_replacement(rebuild *r, const li_replacement *replacement, GError **error)
+{
+	const li_node *node = li_tree_find(r->tree, replacement->file->path);
+	struct stat st;
+
+	if (!node || !S_ISREG(node->mode) || !li_node_start(node))
+		return ro_fail(error, RO_ERROR_FAILED, "%s:%s: not found again on the ISO",
+			r->job->iso->path, replacement->file->path);
+	if (stat(replacement->content, &st))
+		return ro_fail_errno(error, errno, "%s", replacement->content);
+	r->large |= (guint64)st.st_size >= FOUR_GIB - 1;
+	if ((guint64)st.st_size >= FOUR_GIB - 1 && node->size < FOUR_GIB - 1)
+		ro_warn("%s: 4 GiB or more now; some programs (FAT32 sticks, Windows) can't take such a file",
+			node->path);
+	for (guint i = 0; i < r->tree->nodes->len; i++) {
+		const li_node *other = g_ptr_array_index(r->tree->nodes, i);
+
+		if (S_ISREG(other->mode) && li_node_start(other) == li_node_start(node) &&
+			other->size == node->size)
+			add_mapping(r, other, replacement->content);
+	}
+	return TRUE;
+}
+
+static gboolean rebuild_open(rebuild *r, GError **error)
+{
+	const li_iso *iso = r->job->iso;
+
+	r->extents = g_array_new(FALSE, FALSE, sizeof(li_extent));
+	r->mappings = g_ptr_array_new_with_free_func(mapping_free);
+	r->argv = g_ptr_array_new_with_free_func(g_free);
+	r->tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);
+	if (!r->tree)
+		return FALSE;
+	if (iso->volume.joliet &&
+		!(r->joliet = li_tree_read(iso->fd, LI_VD_JOLIET, iso->path, error)))
+		return FALSE;
+	r->report = li_boot_report_new(iso->path, error);
+	for (guint i = 0; r->report && i < r->job->replacement_count; i++)
+		if (!take_replacement(r, &r->job->replacements[i], error))
+			return FALSE;
+	for (guint i = 0; i < r->tree->nodes->len; i++)
+		r->large |= ((const li_node *)g_ptr_array_index(r->tree->nodes, i))->size >=
+			    FOUR_GIB - 1;
+	return r->report != NULL;
+}
+
+static void add(rebuild *r, const char *word)
+{
+	g_ptr_array_add(r->argv, g_strdup(word));
+}
+
+static void add_words(rebuild *r, const char *first, ...) G_GNUC_NULL_TERMINATED;
+static void add_words(rebuild *r, const char *first, ...)
+{
+	va_list words;
+
+	va_start(words, first);
+	for (const char *word = first; word; word = va_arg(words, const char *))
+		add(r, word);
+	va_end(words);
+}
+
+static void add_time(rebuild *r, const char *type, gint64 seconds, const char *path)
+{
+	g_autofree char *value = g_strdup_printf("=%" G_GINT64_FORMAT, seconds);
+
+	if (seconds != LI_NO_TIME)
+		add_words(r, "-alter_date", type, value, path, "--", NULL);
+}
+
+/* -map brings the attributes of the local file. The change time comes last: every other command
+ * sets it. */
+static void add_map(rebuild *r, const mapping *m)
+{
+	const li_node *node = m->node;
+	g_autofree char *uid = g_strdup_printf("%u", node->uid);
+	g_autofree char *gid = g_strdup_printf("%u", node->gid);
+	g_autofree char *mode = g_strdup_printf("0%o", node->mode & 07777);
+
+	add_words(r, "-map", m->content, node->path, NULL);
+	add_words(r, "-chown", uid, node->path, "--", "-chgrp", gid, node->path, "--", NULL);
+	add_words(r, "-chmod", mode, node->path, "--", NULL);
+	add_time(r, "a-c", node->times[LI_TIME_ACCESS], node->path);
+	add_time(r, "m-c", node->times[LI_TIME_MODIFY], node->path);
+	add_time(r, "c", node->times[LI_TIME_ATTRIBUTES], node->path);
+}
+
+/* 16 digits, as -volume_date uuid takes them, or NULL. */
+static char *uuid_digits(const li_volume *volume)
+{
+	GString *digits = g_string_new(NULL);
+
+	for (const char *p = volume->volume_uuid ? volume->volume_uuid : ""; *p; p++)
+		if (g_ascii_isdigit(*p))
+			g_string_append_c(digits, *p);
+	if (digits->len == 16 && strcmp(digits->str, "1970") > 0 && strcmp(digits->str, "3") < 0)
+		return g_string_free(digits, FALSE);
+	g_string_free(digits, TRUE);
+	return NULL;
+}
+
+/* Dates that nothing else says come from the volume's, so that the same input gives the same bytes.
+ */
+static void add_dates(rebuild *r)
+{
+	g_autofree char *digits = uuid_digits(&r->job->iso->volume);
+
+	if (!digits)
+		return;
+	add_words(r, "-volume_date", "uuid", digits, NULL);
+	add_words(r, "-iso_nowtime", digits, NULL);
+}
+
+static void add_layout(rebuild *r)
+{
+	const li_volume *volume = &r->job->iso->volume;
+	g_autofree char *rules = li_rebuild_compliance(r->tree, r->joliet, r->large);
+	guint64 padding =
+		li_rebuild_padding(r->tree, r->report, r->extents, volume->size, volume->gpt);
+	g_autofree char *bytes = g_strdup_printf("%" G_GUINT64_FORMAT, padding);
+
+	add_words(r, "-compliance", rules, "-padding", bytes, "-padding", "included", NULL);
+	if (r->joliet)
+		add_words(r, "-joliet", "on", NULL);
+	if (!r->report->lines->len)
+		return;
+	add_words(r, "-boot_image", "any", "replay", NULL);
+	if (volume->gpt_disk_guid) {
+		g_autofree char *guid = g_strconcat("gpt_disk_guid=", volume->gpt_disk_guid, NULL);
+
+		add_words(r, "-boot_image", "any", guid, NULL);
+	}
+}
+
+static gboolean add_order(rebuild *r, GError **error)
+{
+	g_autoptr(GString) commands = li_rebuild_order(r->tree, r->report->catalog);
+	g_autofree char *path = g_build_filename(r->job->workdir, "xorriso-order", NULL);
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autoptr(GError) failure = NULL;
+
+	if (!g_file_set_contents(absolute, commands->str, (gssize)commands->len, &failure))
+		return ro_fail(error, RO_ERROR_FAILED, "%s", failure->message);
+	add_words(r, "-options_from_file", absolute, NULL);
+	return TRUE;
+}
+
+static gboolean build_commands(rebuild *r, GError **error)
+{
+	const char *charset = li_rebuild_charset(r->tree, r->joliet);
+	g_autofree char *input = stdio_address(r->job->iso->path);
+	g_autofree char *output = stdio_address(r->job->out_path);
+
+	add_words(
+		r, "xorriso", "-no_rc", "-abort_on", "MISHAP", "-return_with", "SORRY", "32", NULL);
+	add_words(r, "-iso_rr_pattern", "off", "-disk_pattern", "off", NULL);
+	add_words(r, "-backslash_codes", "in_double_quotes", NULL);
+	add_words(r, "-local_charset", charset, "-charset", charset, NULL);
+	add_words(r, "-indev", input, "-outdev", output, NULL);
+	add_layout(r);
+	add_dates(r);
+	for (guint i = 0; i < r->mappings->len; i++)
+		add_map(r, g_ptr_array_index(r->mappings, i));
+	if (!add_order(r, error))
+		return FALSE;
+	add(r, "-end");
+	g_ptr_array_add(r->argv, NULL);
+	return TRUE;
+}
+
+/* --- the run --- */
+
+/* "xorriso : UPDATE : Writing:       4096s   55.6%   fifo  90%  buf  50%" */
+static void show_progress(rebuild *r, const char *line)
+{
+	const char *writing = strstr(line, "Writing:");
+	const char *percent = writing ? strchr(writing, '%') : NULL;
+	const char *start = percent;
+
+	while (start && start > writing && (g_ascii_isdigit(start[-1]) || start[-1] == '.'))
+		start--;
+	if (percent && start < percent)
+		ro_progress_update(r->job->progress, g_ascii_strtod(start, NULL), 100, NULL);
+}
+
+static void on_message(const char *line, gpointer data)
+{
+	static const char *const bad[] = {" : SORRY : ", " : MISHAP : ", " : FAILURE : ",
+		" : FATAL : ", " : ABORT : ", ": MISHAP : ", ": FAILURE : ", ": FATAL : "};
+	rebuild *r = data;
+
+	if (strstr(line, " : UPDATE : ")) {
+		show_progress(r, line);
+		return;
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+		const char *found = strstr(line, bad[i]);
+
+		if (found && !r->problem)
+			r->problem = g_strchomp(g_strdup(found + strlen(bad[i])));
+	}
+	ro_progress_note(r->job->progress, "xorriso: %s", line);
+}
+
+/* xorriso says "completed successfully" even of an ISO that it filled with zeros in part. */
+static gboolean run_xorriso(rebuild *r, GError **error)
+{
+	const ro_child_spec spec = {.argv = (const char *const *)r->argv->pdata,
+		.on_out = on_message,
+		.on_err = on_message,
+		.data = r};
+	g_autoptr(GError) failure = NULL;
+	gboolean fine = ro_child_run(&spec, NULL, &failure);
+
+	if (fine && !r->problem)
+		return TRUE;
+	if (r->problem && (!failure || failure->code == RO_ERROR_FAILED))
+		return ro_fail(error, RO_ERROR_FAILED, "xorriso: %s", r->problem);
+	g_propagate_error(error, g_steal_pointer(&failure));
+	return FALSE;
+}
+
+/* --- afterwards, in place --- */
+
+static void add_changed(GHashTable *changed, const char *path)
+{
+	if (path)
+		g_hash_table_add(changed, g_strdup(path));
+}
+
+/* Files whose content is another one now: what was replaced, and what has addresses in it. */
+static GHashTable *changed_files(const rebuild *r)
+{
+	GHashTable *changed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (guint i = 0; i < r->mappings->len; i++)
+		add_changed(
+			changed, ((const mapping *)g_ptr_array_index(r->mappings, i))->node->path);
+	for (guint i = 0; i < r->report->images->len; i++) {
+		const li_boot_report_image *image = g_ptr_array_index(r->report->images, i);
+
+		if (image->info_table || image->grub2_info)
+			add_changed(changed, image->path);
+	}
+	add_changed(changed, r->report->catalog);
+	return changed;
+}
+
+static gboolean update_lists(rebuild *r, int out_fd, li_write_result *result, GError **error)
+{
+	g_autoptr(GHashTable) changed = changed_files(r);
+	g_autoptr(li_tree) tree = li_tree_read(out_fd, LI_VD_PRIMARY, r->job->out_path, error);
+
+	return tree && li_sums_update(r->job->iso->fd, r->tree, out_fd, tree, changed, result,
+			       r->job->progress, error);
+}
+
+/* Zeros behind the volume, as the input had them. An image whose size is rounded for its MBR has
+ * its own. */
+static gboolean restore_tail(const rebuild *r, int out_fd, GError **error)
+{
+	const li_iso *iso = r->job->iso;
+	struct stat st;
+
+	if (r->report->cylinder_aligned || iso->file_size <= iso->volume.size)
+		return TRUE;
+	if (fstat(out_fd, &st) ||
+		ftruncate(out_fd, st.st_size + (off_t)(iso->file_size - iso->volume.size)))
+		return ro_fail_errno(error, errno, "%s", r->job->out_path);
+	return TRUE;
+}
+
+/* The digests of SUSE's checkmedia, which nobody can renew here. */
+static gboolean has_suse_digest(const li_iso *iso)
+{
+	char field[LI_APPLICATION_USE_SIZE + 1] = {0};
+	g_autofree char *lower = NULL;
+
+	if (pread(iso->fd, field, LI_APPLICATION_USE_SIZE, 16 * LI_SECTOR + LI_APPLICATION_USE) < 0)
+		return FALSE;
+	lower = g_ascii_strdown(field, -1);
+	return strstr(lower, "md5sum=") || strstr(lower, "sha1sum=") ||
+	       strstr(lower, "sha256sum=") || strstr(lower, "sha512sum=") ||
+	       strstr(lower, "sha224sum=") || strstr(lower, "sha384sum=");
+}
+
+static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **error)
+{
+	const li_iso *iso = r->job->iso;
+	gboolean suse = has_suse_digest(iso);
+	gboolean renew = r->isomd5.present && r->isomd5.right;
+
+	if (suse)
+		ro_warn("the ISO's own checksum (checkmedia) is left out; run tagmedia on the new one");
+	if (!li_identity_restore(
+		    iso->fd, out_fd, r->report->partition_offset, !suse && !renew, error) ||
+		!update_lists(r, out_fd, result, error) || !restore_tail(r, out_fd, error))
+		return FALSE;
+	if (r->isomd5.present && !r->isomd5.right) {
+		ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
+		result->lines_left_wrong++;
+	}
+	return TRUE;
+}
+
+static gboolean finish(rebuild *r, li_write_result *result, GError **error)
+{
+	int fd = open(r->job->out_path, O_RDWR | O_CLOEXEC);
+	gboolean fine;
+
+	if (fd < 0)
+		return ro_fail_errno(error, errno, "%s", r->job->out_path);
+	fine = patch(r, fd, result, error);
+	if (close(fd) && fine)
+		return ro_fail_errno(error, errno, "%s", r->job->out_path);
+	if (!fine || !r->isomd5.present || !r->isomd5.right)
+		return fine;
+	result->isomd5_renewed = TRUE;
+	return li_isomd5_implant(r->job->out_path, &r->isomd5, error);
+}
+
+/* The caller made the file; anything in it would be a session to append to. */
+static gboolean output_is_blank(const li_write_job *job, GError **error)
+{
+	struct stat st;
+
+	if (stat(job->out_path, &st))
+		return ro_fail_errno(error, errno, "%s", job->out_path);
+	if (!S_ISREG(st.st_mode) || st.st_size)
+		return ro_fail(error, RO_ERROR_FAILED, "%s: not an empty file", job->out_path);
+	return TRUE;
+}
+
+static gboolean rebuild_write(const li_write_job *job, li_write_result *result, GError **error)
+{
+	g_auto(rebuild) r = {.job = job};
+
+	*result = (li_write_result){0};
+	if (!output_is_blank(job, error) || !rebuild_open(&r, error))
+		return FALSE;
+	if (job->iso->volume.isomd5 && !li_isomd5_check(job->iso->path, &r.isomd5, error))
+		return FALSE;
+	return build_commands(&r, error) && run_xorriso(&r, error) && finish(&r, result, error);
+}
+
+const li_writer li_writer_rebuild = {
+	.name = "rebuild",
+	.check = rebuild_check,
+	.write = rebuild_write,
+};
