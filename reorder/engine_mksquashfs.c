@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The engine that unpacks the image with unsquashfs and packs it again with mksquashfs and a sort
+ * file. It takes root, because the tree passes through a filesystem of the host.
+ */
+#include "reorder/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reorder/mksquashfs_options.h"
+#include "reorder/sort_file.h"
+#include "reorder/unpack_probe.h"
+#include "reorder/util/child.h"
+#include "reorder/util/error.h"
+#include "reorder/util/host_limits.h"
+#include "reorder/util/output.h"
+
+enum {
+	DISK_BLOCK = 4096,
+	FLAGS_POSITION = 24, /* in the superblock */
+	/* What mksquashfs takes and what it does not profit from, MiB. */
+	PACK_MEMORY_MIN = 16,
+	PACK_MEMORY_MAX = 4096,
+	UNPACK_QUEUE_MIN = 4,
+	UNPACK_QUEUE_MAX = 256,
+};
+
+/* A command line that owns its words. */
+static GPtrArray *argv_new(const char *program)
+{
+	GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
+
+	g_ptr_array_add(argv, g_strdup(program));
+	return argv;
+}
+
+static void argv_add(GPtrArray *argv, ...) G_GNUC_NULL_TERMINATED;
+
+static void argv_add(GPtrArray *argv, ...)
+{
+	const char *word;
+	va_list words;
+
+	va_start(words, argv);
+	while ((word = va_arg(words, const char *)) != NULL)
+		g_ptr_array_add(argv, g_strdup(word));
+	va_end(words);
+}
+
+static void argv_add_number(GPtrArray *argv, const char *option, guint64 number)
+{
+	argv_add(argv, option, NULL);
+	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT, number));
+}
+
+static const char *const *argv_end(GPtrArray *argv)
+{
+	g_ptr_array_add(argv, NULL);
+	return (const char *const *)argv->pdata;
+}
+
+static gboolean has_holes(const img_tree *tree)
+{
+	for (guint32 i = 0; i < img_tree_inode_count(tree); i++) {
+		const img_inode *inode = img_tree_inode(tree, i);
+
+		for (guint32 b = 0; b < inode->block_count; b++)
+			if (inode->blocks[b] == 0)
+				return TRUE;
+	}
+	return FALSE;
+}
+
+static gboolean check_version(const char *program, const img_tree *tree, GError **error)
+{
+	const char *const argv[] = {program, "-version", NULL};
+	static const int codes[] = {0, 1, -1};
+	g_autoptr(GString) out = g_string_new(NULL);
+	ro_child_spec spec = {.argv = argv, .out = out, .ok_codes = codes};
+	ro_tool_version version;
+
+	if (!ro_child_need(program, "squashfs-tools", error) || !ro_child_run(&spec, NULL, error))
+		return FALSE;
+	if (!ro_tool_version_parse(out->str, &version))
+		return ro_fail(error, RO_ERROR_FAILED,
+			"%s: its version cannot be found out; install squashfs-tools", program);
+	return ro_mksquashfs_check_version(&version, img_tree_super(tree), has_holes(tree), error);
+}
+
+static gboolean write_flags(const char *path, guint16 flags, GError **error)
+{
+	guint16 stored = GUINT16_TO_LE(flags);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	gboolean ok =
+		fd >= 0 && pwrite(fd, &stored, sizeof(stored), FLAGS_POSITION) == sizeof(stored);
+
+	if (!ok)
+		ro_fail_errno(error, errno, "%s: superblock", path);
+	if (fd >= 0 && close(fd) < 0 && ok)
+		return ro_fail_errno(error, errno, "%s", path);
+	return ok;
+}
+
+static gboolean read_super(const char *path, img_super *super, GError **error)
+{
+	img_source source = {.label = path};
+	struct stat st;
+	gboolean ok;
+
+	source.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (source.fd < 0 || fstat(source.fd, &st) < 0) {
+		ro_fail_errno(error, errno, "%s", path);
+		if (source.fd >= 0)
+			close(source.fd);
+		return FALSE;
+	}
+	source.size = (guint64)st.st_size;
+	ok = img_super_read(&source, super, error);
+	close(source.fd);
+	return ok;
+}
+
+static gboolean differs(const char *what, GError **error)
+{
+	return ro_fail(error, RO_ERROR_FAILED,
+		"mksquashfs: does not write the %s that the image has; not supported by this engine",
+		what);
+}
+
+/*
+ * Sees to it that an image that mksquashfs has made is of the same format as the source. -no-xattrs
+ * keeps attributes out, but says so in a flag that the source need not have.
+ */
+static gboolean settle_format(const char *path, const img_super *source, GError **error)
+{
+	img_super made;
+
+	if (!read_super(path, &made, error))
+		return FALSE;
+	if (made.compressor != source->compressor || made.options_size != source->options_size ||
+		memcmp(made.options, source->options, made.options_size) != 0)
+		return differs("compressor options", error);
+	if (made.block_size != source->block_size || made.mkfs_time != source->mkfs_time)
+		return differs("block size or time", error);
+	if ((made.flags ^ source->flags) & ~IMG_FLAG_NO_XATTRS)
+		return differs("flags", error);
+	return made.flags == source->flags || write_flags(path, source->flags, error);
+}
+
+static GPtrArray *pack_command(const ro_engine_job *job, const char *from, const char *to,
+	const char *sort_file, GError **error)
+{
+	g_autoptr(GPtrArray) argv = argv_new("mksquashfs");
+	ro_host_limits limits;
+	guint64 memory;
+
+	argv_add(argv, from, to, "-noappend", "-no-progress", "-exit-on-error", NULL);
+	if (!ro_mksquashfs_options(
+		    argv, img_tree_super(job->tree), img_tree_source(job->tree)->size, error))
+		return NULL;
+	ro_host_limits_read("", &limits);
+	memory = CLAMP(limits.memory / 4 >> 20, PACK_MEMORY_MIN, PACK_MEMORY_MAX);
+	argv_add_number(argv, "-processors", limits.processors);
+	argv_add(argv, "-mem", NULL);
+	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT "M", memory));
+	if (sort_file)
+		argv_add(argv, "-sort", sort_file, NULL);
+	return g_steal_pointer(&argv);
+}
+
+/* Packs an empty directory: shows all that could be wrong with the options before the long work. */
+static gboolean try_pack(const ro_engine_job *job, GError **error)
+{
+	g_autofree char *directory = g_build_filename(job->workdir, "trial-XXXXXX", NULL);
+	g_autofree char *image = NULL, *empty = NULL;
+	g_autoptr(GPtrArray) argv = NULL;
+	ro_child_spec spec = {0};
+	gboolean ok;
+
+	if (!g_mkdtemp(directory))
+		return ro_fail_errno(error, errno, "%s", job->workdir);
+	image = g_build_filename(directory, "image", NULL);
+	empty = g_build_filename(directory, "empty", NULL);
+	argv = pack_command(job, empty, image, NULL, error);
+	ok = argv != NULL && (mkdir(empty, 0700) == 0 || ro_fail_errno(error, errno, "%s", empty));
+	if (ok) {
+		spec.argv = argv_end(argv);
+		ok = ro_child_run(&spec, NULL, error) &&
+		     settle_format(image, img_tree_super(job->tree), error);
+	}
+	return ro_remove_tree(directory, ok ? error : NULL) && ok;
+}
+
+static gboolean check(const ro_engine_job *job, GError **error)
+{
+	if (geteuid() != 0)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"engine mksquashfs: only root can unpack an image with its owners and devices; run as root");
+	if (!check_version("mksquashfs", job->tree, error) ||
+		!check_version("unsquashfs", job->tree, error))
+		return FALSE;
+	if (!job->workdir)
+		return TRUE;
+	return ro_unpack_probe(job->workdir, job->tree, error) && try_pack(job, error);
+}
+
+static guint64 disk_size(guint64 bytes)
+{
+	return (bytes + DISK_BLOCK - 1) / DISK_BLOCK * DISK_BLOCK;
+}
+
+/* Holes stay holes. */
+static guint64 file_space(const img_super *super, const img_inode *inode)
+{
+	guint64 space =
+		inode->fragment == IMG_NONE ? 0 : disk_size(inode->size % super->block_size);
+
+	for (guint32 i = 0; i < inode->block_count; i++)
+		space += inode->blocks[i] == 0 ? 0 : super->block_size;
+	return space;
+}
+
+static guint64 space(const ro_engine_job *job)
+{
+	const img_super *super = img_tree_super(job->tree);
+	guint64 bytes = disk_size(super->bytes_used) + super->bytes_used / 16;
+
+	for (guint32 i = 0; i < img_tree_inode_count(job->tree); i++) {
+		const img_inode *inode = img_tree_inode(job->tree, i);
+
+		bytes += inode->type == IMG_FILE ? file_space(super, inode) : DISK_BLOCK;
+	}
+	return bytes;
+}
+
+/* What a rebuild has in the work directory. */
+typedef struct {
+	const ro_engine_job *job;
+	char *tree, *aliases, *sort_file;
+	guint lines; /* that unsquashfs has printed: one for each file */
+} rebuild_state;
+
+static void rebuild_state_clear(rebuild_state *state)
+{
+	g_free(state->tree);
+	g_free(state->aliases);
+	g_free(state->sort_file);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rebuild_state, rebuild_state_clear)
+
+static void count_line(const char *line, gpointer data)
+{
+	rebuild_state *state = data;
+
+	(void)line;
+	state->lines++;
+}
+
+static void show_unpacked(gpointer data)
+{
+	const rebuild_state *state = data;
+
+	ro_progress_update(state->job->progress, state->lines,
+		img_tree_entry_count(state->job->tree) + 1, NULL);
+}
+
+static void show_packed(gpointer data)
+{
+	const ro_engine_job *job = ((const rebuild_state *)data)->job;
+	struct stat st;
+
+	if (stat(job->out_path, &st) == 0)
+		ro_progress_update(job->progress, (double)st.st_size,
+			(double)img_tree_super(job->tree)->bytes_used, NULL);
+}
+
+static gboolean unpack(rebuild_state *state, GError **error)
+{
+	const ro_engine_job *job = state->job;
+	g_autofree char *iso = g_canonicalize_filename(job->iso_path, NULL);
+	g_autoptr(GPtrArray) argv = argv_new("unsquashfs");
+	ro_child_spec spec = {.on_out = count_line, .tick = show_unpacked, .data = state};
+	ro_host_limits limits;
+	guint64 queue;
+
+	ro_host_limits_read("", &limits);
+	queue = CLAMP(limits.memory / 16 >> 20, UNPACK_QUEUE_MIN, UNPACK_QUEUE_MAX);
+	argv_add(argv, "-strict-errors", "-no-progress", "-info", NULL);
+	argv_add_number(argv, "-processors", limits.processors);
+	argv_add_number(argv, "-data-queue", queue);
+	argv_add_number(argv, "-frag-queue", queue);
+	argv_add_number(argv, "-offset", img_tree_source(job->tree)->offset);
+	argv_add(argv, "-dest", state->tree, iso, NULL);
+	spec.argv = argv_end(argv);
+	ro_progress_begin(job->progress, "unpack");
+	if (!ro_child_run(&spec, NULL, error))
+		return FALSE;
+	ro_progress_end(job->progress, NULL);
+	return TRUE;
+}
+
+/* Second names, outside of the tree, for files whose own names cannot be written into a sort file.
+ */
+static gboolean make_aliases(const rebuild_state *state, const GArray *aliased, GError **error)
+{
+	for (guint i = 0; i < aliased->len; i++) {
+		g_autofree char *path =
+			img_tree_inode_path(state->job->tree, g_array_index(aliased, guint32, i));
+		g_autofree char *from = g_build_filename(state->tree, path, NULL);
+		g_autofree char *to = g_strdup_printf("%s/%u", state->aliases, i);
+
+		if (link(from, to) < 0)
+			return ro_fail_errno(error, errno, "%s: link", to);
+	}
+	return TRUE;
+}
+
+static gboolean write_sort_file(const rebuild_state *state, GError **error)
+{
+	const ro_engine_job *job = state->job;
+	g_autoptr(GArray) aliased = g_array_new(FALSE, FALSE, sizeof(guint32));
+	guint skipped;
+	GString *text =
+		ro_sort_file_mksquashfs(job->plan, job->tree, state->aliases, aliased, &skipped);
+	gboolean ok = ro_output_write(state->sort_file, FALSE, text->str, (gssize)text->len, error);
+
+	g_string_free(text, TRUE);
+	if (skipped > 0)
+		ro_warn("%u files stay where they are: their names cannot be sorted by", skipped);
+	if (ok && mkdir(state->aliases, 0700) < 0)
+		return ro_fail_errno(error, errno, "%s", state->aliases);
+	return ok && make_aliases(state, aliased, error);
+}
+
+static gboolean pack(rebuild_state *state, GError **error)
+{
+	const ro_engine_job *job = state->job;
+	/* Any sort file reverses what it does not list. */
+	gboolean sorted = job->plan->files->len > 0;
+	g_autoptr(GPtrArray) argv = pack_command(
+		job, state->tree, job->out_path, sorted ? state->sort_file : NULL, error);
+	ro_child_spec spec = {.cwd = job->workdir, .tick = show_packed, .data = state};
+
+	if (!argv || !write_sort_file(state, error))
+		return FALSE;
+	spec.argv = argv_end(argv);
+	ro_progress_begin(job->progress, "pack");
+	if (!ro_child_run(&spec, NULL, error) ||
+		!settle_format(job->out_path, img_tree_super(job->tree), error))
+		return FALSE;
+	ro_progress_end(job->progress, NULL);
+	return TRUE;
+}
+
+/* The tree is the greater part of the scratch space, and the ISO is still to be written. */
+static gboolean remove_scratch(const rebuild_state *state, GError **error)
+{
+	return ro_remove_tree(state->tree, error) && ro_remove_tree(state->aliases, error);
+}
+
+static gboolean rebuild(const ro_engine_job *job, GError **error)
+{
+	g_auto(rebuild_state) state = {.job = job};
+
+	state.tree = g_build_filename(job->workdir, "tree", NULL);
+	state.aliases = g_build_filename(job->workdir, "aliases", NULL);
+	state.sort_file = g_build_filename(job->workdir, "sort", NULL);
+	if (unpack(&state, error) && pack(&state, error) && remove_scratch(&state, error))
+		return TRUE;
+	unlink(job->out_path);
+	return FALSE;
+}
+
+const ro_engine ro_engine_mksquashfs = {"mksquashfs", check, space, rebuild};
