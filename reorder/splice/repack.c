@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reorder/splice/repack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "reorder/image/data_reader.h"
+#include "reorder/splice/compressor.h"
+#include "reorder/splice/workers.h"
+#include "reorder/util/error.h"
+
+struct ro_splice_repack {
+	ro_splice_fragments *fragments;
+	int fd; /* the scratch file: pack number i is at i * block size, stored or unpacked */
+	char *workdir;
+	GArray *broken_up; /* of guint32: fragment blocks that are taken apart */
+	ro_splice_workers *workers;
+};
+
+/* What a thread has for itself. */
+typedef struct {
+	ro_splice_repack *repack;
+	img_reader *reader;               /* of those that unpack */
+	ro_splice_compressor *compressor; /* of those that pack; NULL: nothing is packed */
+	guint8 *block;                    /* likewise */
+} own_state;
+
+static void own_end(gpointer data)
+{
+	own_state *own = data;
+
+	img_reader_free(own->reader);
+	ro_splice_compressor_free(own->compressor);
+	g_free(own->block);
+	g_free(own);
+}
+
+static guint64 slot(const ro_splice_repack *repack, guint pack)
+{
+	return (guint64)pack * img_tree_super(repack->fragments->tree)->block_size;
+}
+
+static gboolean scratch_write(
+	ro_splice_repack *repack, guint64 position, const guint8 *data, gsize size, GError **error)
+{
+	while (size > 0) {
+		ssize_t done = pwrite(repack->fd, data, size, (off_t)position);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return ro_fail_errno(error, done < 0 ? errno : ENOSPC,
+				"%s: write scratch file", repack->workdir);
+		data += done;
+		position += (guint64)done;
+		size -= (gsize)done;
+	}
+	return TRUE;
+}
+
+static gboolean scratch_read(
+	ro_splice_repack *repack, guint64 position, guint8 *data, gsize size, GError **error)
+{
+	while (size > 0) {
+		ssize_t done = pread(repack->fd, data, size, (off_t)position);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return ro_fail_errno(error, done < 0 ? errno : EIO, "%s: read scratch file",
+				repack->workdir);
+		data += done;
+		position += (guint64)done;
+		size -= (gsize)done;
+	}
+	return TRUE;
+}
+
+static gpointer unpack_start(gpointer shared, GError **error)
+{
+	ro_splice_repack *repack = shared;
+	own_state *own = g_new0(own_state, 1);
+
+	own->repack = repack;
+	own->reader = img_reader_new(repack->fragments->tree, error);
+	if (own->reader)
+		return own;
+	own_end(own);
+	return NULL;
+}
+
+static gboolean needs_unpacking(const ro_splice_fragments *fragments, const ro_splice_tail *tail)
+{
+	return tail->pack != IMG_NONE &&
+	       g_array_index(fragments->packs, ro_splice_pack, tail->pack).copy_of == IMG_NONE;
+}
+
+static gboolean scatter_tail(ro_splice_repack *repack, const ro_splice_tail *tail,
+	const guint8 *data, gsize length, GError **error)
+{
+	guint32 offset = (guint32)tail->span.start;
+	gsize size = tail->span.end - tail->span.start;
+
+	if (offset > length || size > length - offset)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: the tail of a file is not inside its fragment block; the image is damaged",
+			img_tree_source(repack->fragments->tree)->label);
+	return scratch_write(
+		repack, slot(repack, tail->pack) + tail->offset, data + offset, size, error);
+}
+
+static gboolean unpack_work(gpointer data, guint item, GError **error)
+{
+	own_state *own = data;
+	ro_splice_repack *repack = own->repack;
+	const ro_splice_fragments *fragments = repack->fragments;
+	guint32 fragment = g_array_index(repack->broken_up, guint32, item);
+	const guint8 *block;
+	guint first, end;
+	gsize length;
+
+	block = img_reader_fragment(own->reader, fragment, &length, error);
+	if (!block)
+		return FALSE;
+	ro_splice_fragments_members(fragments, fragment, &first, &end);
+	for (guint i = first; i < end; i++) {
+		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
+
+		if (needs_unpacking(fragments, tail) &&
+			!scatter_tail(repack, tail, block, length, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gpointer pack_start(gpointer shared, GError **error)
+{
+	ro_splice_repack *repack = shared;
+	const img_super *super = img_tree_super(repack->fragments->tree);
+	own_state *own = g_new0(own_state, 1);
+
+	own->repack = repack;
+	own->block = g_malloc(super->block_size);
+	if (super->flags & IMG_FLAG_NO_FRAGMENT_COMPRESSION)
+		return own;
+	own->compressor = ro_splice_compressor_new(super, super->block_size, error);
+	if (own->compressor)
+		return own;
+	own_end(own);
+	return NULL;
+}
+
+static gboolean pack_work(gpointer data, guint item, GError **error)
+{
+	own_state *own = data;
+	ro_splice_repack *repack = own->repack;
+	ro_splice_pack *pack = &g_array_index(repack->fragments->packs, ro_splice_pack, item);
+	const guint8 *packed;
+	gsize size;
+
+	if (pack->copy_of != IMG_NONE)
+		return TRUE;
+	pack->size_word = pack->size | IMG_BLOCK_UNCOMPRESSED;
+	if (!own->compressor)
+		return TRUE;
+	if (!scratch_read(repack, slot(repack, item), own->block, pack->size, error) ||
+		!ro_splice_compress(own->compressor, own->block, pack->size, &packed, &size, error))
+		return FALSE;
+	if (size == 0)
+		return TRUE;
+	pack->size_word = (guint32)size;
+	return scratch_write(repack, slot(repack, item), packed, size, error);
+}
+
+static const ro_splice_task unpack_task = {unpack_start, unpack_work, own_end};
+static const ro_splice_task pack_task = {pack_start, pack_work, own_end};
+
+static void find_broken_up(ro_splice_repack *repack)
+{
+	const ro_splice_fragments *fragments = repack->fragments;
+	guint32 last = IMG_NONE;
+
+	for (guint i = 0; i < fragments->tails->len; i++) {
+		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
+		guint32 fragment = (guint32)(tail->span.start >> 32);
+
+		if (fragment == last || !needs_unpacking(fragments, tail))
+			continue;
+		g_array_append_val(repack->broken_up, fragment);
+		last = fragment;
+	}
+}
+
+/* A file that has no name any more, so that it goes away by itself. */
+static gboolean open_scratch(ro_splice_repack *repack, GError **error)
+{
+	g_autofree char *path = g_build_filename(repack->workdir, "fragments", NULL);
+
+	repack->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (repack->fd < 0)
+		return ro_fail_errno(error, errno, "%s: create", path);
+	if (unlink(path) < 0)
+		return ro_fail_errno(error, errno, "%s: unlink", path);
+	return TRUE;
+}
+
+ro_splice_repack *ro_splice_repack_start(
+	ro_splice_fragments *fragments, const char *workdir, GError **error)
+{
+	g_autoptr(ro_splice_repack) repack = g_new0(ro_splice_repack, 1);
+	ro_splice_workers *unpackers;
+
+	repack->fragments = fragments;
+	repack->workdir = g_strdup(workdir);
+	repack->broken_up = g_array_new(FALSE, FALSE, sizeof(guint32));
+	repack->fd = -1;
+	if (!open_scratch(repack, error))
+		return NULL;
+	find_broken_up(repack);
+	unpackers = ro_splice_workers_start(&unpack_task, repack, repack->broken_up->len);
+	if (!ro_splice_workers_join(unpackers, error))
+		return NULL;
+	repack->workers = ro_splice_workers_start(&pack_task, repack, fragments->packs->len);
+	return g_steal_pointer(&repack);
+}
+
+gboolean ro_splice_repack_wait(ro_splice_repack *repack, GError **error)
+{
+	return !repack->workers || ro_splice_workers_join(g_steal_pointer(&repack->workers), error);
+}
+
+gboolean ro_splice_repack_read(ro_splice_repack *repack, guint pack, guint8 *buffer, GError **error)
+{
+	guint32 word = g_array_index(repack->fragments->packs, ro_splice_pack, pack).size_word;
+
+	return scratch_read(repack, slot(repack, pack), buffer, IMG_BLOCK_STORED_SIZE(word), error);
+}
+
+void ro_splice_repack_free(ro_splice_repack *repack)
+{
+	if (!repack)
+		return;
+	ro_splice_workers_cancel(repack->workers);
+	if (repack->fd >= 0)
+		close(repack->fd);
+	g_array_unref(repack->broken_up);
+	g_free(repack->workdir);
+	g_free(repack);
+}
