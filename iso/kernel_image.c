@@ -27,29 +27,51 @@ enum {
 	VERSION_MAX = 256,
 };
 
-/* Offsets for other machines' kernels: arm64, riscv (Documentation/arch/…/boot-image-header), EFI
- * zboot, PE. */
+/* Other machines' kernels (Documentation/arch/arm64/booting.rst, arch/riscv/boot-image-header.rst).
+ */
 static const struct {
 	guint at;
-	guint size;
-	const char magic[8];
-	const char *name;
-} others[] = {
-	{0x38, 4, "ARM\x64", "an arm64 kernel"},
-	{0x38, 4, "RSC\x05", "a RISC-V kernel"},
-	{4, 4, "zimg", "an EFI zboot kernel"},
-	{0x24, 4, "\x18\x28\x6f\x01", "a 32-bit ARM kernel"},
-	{0, 2, "\x1f\x8b", "a gzip file"},
-	{0, 4, "\177ELF", "an ELF file"},
+	const char *magic; /* 4 bytes */
+	const char *machine;
+} machines[] = {
+	{0x38, "ARM\x64", "arm64"},
+	{0x38, "RSC\x05", "RISC-V"},
+	{0x24, "\x18\x28\x6f\x01", "arm"},
 };
+
+static gboolean read_header(const img_source *source, guint8 *header, GError **error)
+{
+	memset(header, 0, HEADER_SIZE);
+	return img_source_read(source, 0, header, (gsize)MIN(HEADER_SIZE, source->size), error);
+}
+
+static const char *machine_of(const guint8 *header)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(machines); i++)
+		if (memcmp(header + machines[i].at, machines[i].magic, 4) == 0)
+			return machines[i].machine;
+	return NULL;
+}
+
+const char *li_kernel_machine(const li_iso *iso, const li_file *file)
+{
+	img_source source;
+	guint8 header[HEADER_SIZE];
+
+	if (!file || !li_iso_source(iso, file, &source, NULL) ||
+		!read_header(&source, header, NULL) || memcmp(header + AT_MAGIC, "HdrS", 4) == 0)
+		return NULL;
+	return machine_of(header);
+}
 
 static gboolean not_a_bzimage(const char *label, const guint8 *header, GError **error)
 {
-	for (gsize i = 0; i < G_N_ELEMENTS(others); i++)
-		if (memcmp(header + others[i].at, others[i].magic, others[i].size) == 0)
-			return ro_fail(error, RO_ERROR_UNSUITABLE,
-				"%s: %s; only x86 kernels (bzImage) are supported", label,
-				others[i].name);
+	const char *machine = machine_of(header);
+
+	if (machine)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: a kernel for %s; only x86 kernels (bzImage) are supported", label,
+			machine);
 	return ro_fail(error, RO_ERROR_UNSUITABLE, "%s: not an x86 Linux kernel (bzImage)", label);
 }
 
@@ -107,12 +129,10 @@ static gboolean is_64bit(const img_source *source, const guint8 *header)
 gboolean li_kernel_read(const li_iso *iso, const li_file *file, li_kernel *kernel, GError **error)
 {
 	img_source source;
-	guint8 header[HEADER_SIZE] = {0};
+	guint8 header[HEADER_SIZE];
 
 	memset(kernel, 0, sizeof(*kernel));
-	if (!li_iso_source(iso, file, &source, error))
-		return FALSE;
-	if (!img_source_read(&source, 0, header, (gsize)MIN(sizeof(header), source.size), error))
+	if (!li_iso_source(iso, file, &source, error) || !read_header(&source, header, error))
 		return FALSE;
 	if (memcmp(header + AT_MAGIC, "HdrS", 4) != 0)
 		return not_a_bzimage(source.label, header, error);

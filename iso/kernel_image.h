@@ -19,4 +19,8 @@ typedef struct {
 /* RO_ERROR_UNSUITABLE if it is no x86 bzImage. version is owned by the caller. */
 gboolean li_kernel_read(const li_iso *iso, const li_file *file, li_kernel *kernel, GError **error);
 
+/* "arm64", "RISC-V", …: what machine the kernel is for if it certainly isn't a PC; else NULL.
+ * Static. */
+const char *li_kernel_machine(const li_iso *iso, const li_file *file);
+
 #endif
