@@ -25,7 +25,7 @@ VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n
 
 LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 libisofs-1 blkid zlib liblzma libzstd liblz4
 PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS_PKG))
-PKG_LIBS = $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2
+PKG_LIBS = $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wformat=2 -Wimplicit-fallthrough -Wnull-dereference
