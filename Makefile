@@ -65,7 +65,6 @@ PLUGIN := $(O)/reorder-medium-plugin.so
 
 .PHONY: all demo check check-fast check-source bench deps install uninstall clean help unit-tests
 .DELETE_ON_ERROR:
-.SECONDARY:
 
 all: $(PROGRAM) $(AGENT) $(PLUGIN)
 
