@@ -111,7 +111,8 @@ static void add_joliet_rules(GString *rules, const li_tree *joliet)
 	g_string_append(rules, ":joliet_long_paths");
 }
 
-char *li_rebuild_compliance(const li_tree *tree, const li_tree *joliet, gboolean large)
+char *li_rebuild_compliance(
+	const li_tree *tree, const li_tree *joliet, gboolean enhanced, gboolean large)
 {
 	/* no_emul_toc: no second superblock for a session history. rec_mtime: as mkisofs. */
 	GString *rules = g_string_new("no_emul_toc:rec_mtime");
@@ -120,6 +121,8 @@ char *li_rebuild_compliance(const li_tree *tree, const li_tree *joliet, gboolean
 	add_plain_rules(rules, &style, large);
 	if (joliet)
 		add_joliet_rules(rules, joliet);
+	if (enhanced)
+		g_string_append(rules, ":iso_9660_1999");
 	if (tree->px_with_serial)
 		g_string_append(rules, ":new_rr");
 	return g_string_free(rules, FALSE);

@@ -11,7 +11,8 @@
 
 /* Parameter of -compliance. joliet: NULL without. large: there will be files of 4 GiB or more.
  * Owned by the caller. */
-char *li_rebuild_compliance(const li_tree *tree, const li_tree *joliet, gboolean large);
+char *li_rebuild_compliance(
+	const li_tree *tree, const li_tree *joliet, gboolean enhanced, gboolean large);
 
 /* Character set that makes the Joliet names from the Rock Ridge ones as they are. Static. */
 const char *li_rebuild_charset(const li_tree *tree, const li_tree *joliet);

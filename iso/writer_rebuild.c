@@ -40,7 +40,8 @@ typedef struct {
 	li_boot_report *report;
 	GArray *extents; /* of li_extent: of the replaced files in the old ISO */
 	GPtrArray *mappings;
-	gboolean large;
+	gboolean large;    /* files of 4 GiB or more */
+	gboolean enhanced; /* an ISO 9660:1999 tree */
 	li_isomd5 isomd5;
 	GPtrArray *argv; /* of char *, owned */
 	char *problem;   /* the first message of xorriso that is more than a warning */
@@ -233,6 +234,7 @@ static gboolean take_replacement(rebuild *r, const li_replacement *replacement, 
 static gboolean rebuild_open(rebuild *r, GError **error)
 {
 	const li_iso *iso = r->job->iso;
+	guint64 enhanced_at;
 
 	r->extents = g_array_new(FALSE, FALSE, sizeof(li_extent));
 	r->mappings = g_ptr_array_new_with_free_func(mapping_free);
@@ -243,6 +245,9 @@ static gboolean rebuild_open(rebuild *r, GError **error)
 	if (iso->volume.joliet &&
 		!(r->joliet = li_tree_read(iso->fd, LI_VD_JOLIET, iso->path, error)))
 		return FALSE;
+	if (!li_vd_find(iso->fd, 0, LI_VD_ENHANCED, &enhanced_at, error))
+		return FALSE;
+	r->enhanced = enhanced_at != 0;
 	r->report = li_boot_report_new(iso->path, error);
 	for (guint i = 0; r->report && i < r->job->replacement_count; i++)
 		if (!take_replacement(r, &r->job->replacements[i], error))
@@ -323,7 +328,7 @@ static void add_dates(rebuild *r)
 static void add_layout(rebuild *r)
 {
 	const li_volume *volume = &r->job->iso->volume;
-	g_autofree char *rules = li_rebuild_compliance(r->tree, r->joliet, r->large);
+	g_autofree char *rules = li_rebuild_compliance(r->tree, r->joliet, r->enhanced, r->large);
 	guint64 padding =
 		li_rebuild_padding(r->tree, r->report, r->extents, volume->size, volume->gpt);
 	g_autofree char *bytes = g_strdup_printf("%" G_GUINT64_FORMAT, padding);
@@ -334,6 +339,8 @@ static void add_layout(rebuild *r)
 	if (!r->report->lines->len)
 		return;
 	add_words(r, "-boot_image", "any", "replay", NULL);
+	if (r->report->images->len) /* else a lone isolinux makes it write lower-case names */
+		add_words(r, "-boot_image", "any", "next", NULL);
 	if (volume->gpt_disk_guid) {
 		g_autofree char *guid = g_strconcat("gpt_disk_guid=", volume->gpt_disk_guid, NULL);
 
