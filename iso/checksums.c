@@ -9,8 +9,7 @@
 
 #define MAX_LIST (16u << 20) /* bytes of a list */
 
-
-enum { CHUNK = 1 << 20, TYPES = 5, MAX_LISTS = 4096, MAX_ROUNDS = 16 };
+enum { CHUNK = 1 << 20, TYPES = 5, MAX_LISTS = 4096, MAX_ROUNDS = 16, MAX_SYMLINKS = 8 };
 
 static const struct {
 	GChecksumType type;
@@ -270,6 +269,17 @@ gboolean li_sum_parse(const char *line, gsize length, const char *list_name, li_
 	return found;
 }
 
+static const li_node *follow(const li_tree *tree, const li_node *node)
+{
+	for (guint i = 0; i < MAX_SYMLINKS && node && node->target; i++) {
+		g_autofree char *dir = g_path_get_dirname(node->path);
+		g_autofree char *path = g_canonicalize_filename(node->target, dir);
+
+		node = li_tree_find(tree, path);
+	}
+	return node;
+}
+
 /* Names are relative to the list's directory or to the root of the ISO; a digest alone is of the
  * file without the suffix. */
 static const li_node *find_target(const li_tree *tree, const char *list_path, const char *name)
@@ -287,7 +297,7 @@ static const li_node *find_target(const li_tree *tree, const char *list_path, co
 	beside = g_canonicalize_filename(*name == '/' ? name + 1 : name, dir);
 	below_root = g_canonicalize_filename(*name == '/' ? name + 1 : name, "/");
 	node = li_tree_find(tree, beside);
-	return node ? node : li_tree_find(tree, below_root);
+	return follow(tree, node ? node : li_tree_find(tree, below_root));
 }
 
 static guint type_index(GChecksumType type)
@@ -369,7 +379,9 @@ static GPtrArray *lists_read(int fd, const li_tree *tree, GError **error)
 		if (l)
 			g_ptr_array_add(lists, l);
 		if (lists->len > MAX_LISTS)
-			return ro_fail(error, RO_ERROR_UNSUITABLE, "more than %d checksum lists", MAX_LISTS), NULL;
+			return ro_fail(error, RO_ERROR_UNSUITABLE, "more than %d checksum lists",
+				       MAX_LISTS),
+			       NULL;
 	}
 	return g_steal_pointer(&lists);
 }

@@ -8,11 +8,15 @@
 #include "iso/gpt.h"
 #include "iso/isomd5.h"
 #include "iso/volume_tree.h"
+#include "reorder/image/le.h"
 #include "reorder/util/error.h"
 
 enum {
 	MBR_ID = 440,
 	MBR_ID_SIZE = 4,
+	CATALOG_POINTER = 71,
+	CATALOG_ENTRY = 32,
+	CATALOG_LBA = 8,
 };
 
 /* Fields of a volume descriptor that say what the volume is, and nothing about where things lie
@@ -109,6 +113,53 @@ static gboolean all_kinds(const descriptors *d, guint64 base, GError **error)
 	       one_kind(d, base, LI_VD_ENHANCED, error);
 }
 
+/* Where the boot catalogue lies (El Torito 1.0, figure 7); 0 if there is none. */
+static gboolean find_catalog(int fd, guint64 *offset, GError **error)
+{
+	guint8 vd[LI_SECTOR];
+
+	*offset = 0;
+	if (!get(fd, 17 * LI_SECTOR, vd, sizeof(vd), error))
+		return FALSE;
+	if (vd[0] == 0 && !memcmp(vd + 1, "CD001", 5) &&
+		!memcmp(vd + 7, "EL TORITO SPECIFICATION", 23))
+		*offset = (guint64)img_le32(vd + CATALOG_POINTER) * LI_SECTOR;
+	return TRUE;
+}
+
+/*
+ * Makes catalog the old one with the addresses of the new one; FALSE if they have other kinds of
+ * entries. So load sizes, ids and selection criteria stay.
+ */
+static gboolean move_catalog(guint8 *catalog, const guint8 *new_catalog)
+{
+	if (catalog[0] != 1 || new_catalog[0] != 1)
+		return FALSE;
+	for (guint at = CATALOG_ENTRY; at < LI_SECTOR; at += CATALOG_ENTRY) {
+		if (catalog[at] != new_catalog[at])
+			return FALSE;
+		if (catalog[at] == 0x88 || catalog[at] == 0x00) /* a boot image */
+			memcpy(catalog + at + CATALOG_LBA, new_catalog + at + CATALOG_LBA, 4);
+	}
+	return TRUE;
+}
+
+static gboolean restore_catalog(int old_fd, int new_fd, GError **error)
+{
+	guint8 catalog[LI_SECTOR], new_catalog[LI_SECTOR];
+	guint64 old_at, new_at;
+
+	if (!find_catalog(old_fd, &old_at, error) || !find_catalog(new_fd, &new_at, error))
+		return FALSE;
+	if (!old_at || !new_at)
+		return TRUE;
+	if (!get(old_fd, old_at, catalog, sizeof(catalog), error) ||
+		!get(new_fd, new_at, new_catalog, sizeof(new_catalog), error))
+		return FALSE;
+	return !move_catalog(catalog, new_catalog) ||
+	       put(new_fd, new_at, catalog, sizeof(catalog), error);
+}
+
 static gboolean has_mbr(const guint8 *sector)
 {
 	return sector[510] == 0x55 && sector[511] == 0xaa;
@@ -154,7 +205,8 @@ gboolean li_identity_restore(int old_fd, int new_fd, guint64 partition_offset,
 	if (!all_kinds(&d, 0, error) ||
 		(partition_offset && !all_kinds(&d, partition_offset, error)))
 		return FALSE;
-	return restore_mbr(old_fd, new_fd, error) && restore_gpt(old_fd, new_fd, error);
+	return restore_catalog(old_fd, new_fd, error) && restore_mbr(old_fd, new_fd, error) &&
+	       restore_gpt(old_fd, new_fd, error);
 }
 
 static gboolean same_mbr(int old_fd, int new_fd, GError **error)

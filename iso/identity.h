@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Names and numbers that others know an ISO by and that a rebuild does not keep: texts and dates of
- * the volume descriptors, the disk id of the MBR, the GUIDs of the GPT. Written into the new ISO
- * after everything else but the implanted checksum; nothing else depends on them.
+ * the volume descriptors, the disk id of the MBR, the GUIDs of the GPT, sizes and ids in the boot
+ * catalogue. Written into the new ISO after everything else but the implanted checksum; nothing
+ * else depends on them.
  */
 #ifndef LI_IDENTITY_H
 #define LI_IDENTITY_H

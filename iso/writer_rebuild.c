@@ -136,12 +136,42 @@ static gboolean check_nodes(const li_iso *iso, const li_tree *tree, GError **err
 			return ro_fail(error, RO_ERROR_UNSUITABLE,
 				"%s:%s: compressed by zisofs, which would be lost; make the ISO without it",
 				iso->path, node->path);
-		if (node->aaip && i)
-			return ro_fail(error, RO_ERROR_UNSUITABLE,
-				"%s:%s: has ACLs or extended attributes (AAIP), which would be lost; make the ISO without "
-				"them",
-				iso->path, node->path);
 	}
+	return TRUE;
+}
+
+static gboolean has_aaip(const li_tree *tree)
+{
+	for (guint i = 0; i < tree->nodes->len; i++)
+		if (((const li_node *)g_ptr_array_index(tree->nodes, i))->aaip)
+			return TRUE;
+	return FALSE;
+}
+
+/*
+ * ACLs and extended attributes are an extension of libisofs (AAIP). It also keeps notes of its own
+ * there, which may go; xorriso doesn't list them.
+ */
+static gboolean check_attributes(const li_iso *iso, const li_tree *tree, GError **error)
+{
+	g_autofree char *address = stdio_address(iso->path);
+	g_autoptr(GString) out = g_string_new(NULL);
+	const char *argv[] = {"xorriso", "-no_rc", "-iso_rr_pattern", "off", "-acl", "on", "-xattr",
+		"any", "-indev", address, "-getfattr_r", "/", "--", "-find", "/", "-has_acl",
+		"-exec", "echo", "--", "-end", NULL};
+	const ro_child_spec spec = {.argv = argv, .out = out};
+	g_auto(GStrv) lines = NULL;
+
+	if (!has_aaip(tree))
+		return TRUE;
+	if (!ro_child_run(&spec, NULL, error))
+		return FALSE;
+	lines = g_strsplit(out->str, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line && !g_str_has_prefix(*line, "# file:"))
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"%s: has ACLs or extended attributes (%s), which would be lost; make the ISO without them",
+				iso->path, *line);
 	return TRUE;
 }
 
@@ -189,8 +219,9 @@ static gboolean rebuild_check(const li_iso *iso, GError **error)
 	tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);
 	if (!tree)
 		return FALSE;
-	return check_nodes(iso, tree, error) && check_tail(iso, error) &&
-	       check_lists(iso, tree, error) && check_sessions(iso, error);
+	return check_nodes(iso, tree, error) && check_attributes(iso, tree, error) &&
+	       check_tail(iso, error) && check_lists(iso, tree, error) &&
+	       check_sessions(iso, error);
 }
 
 /* --- the commands --- */
