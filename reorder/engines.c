@@ -4,7 +4,7 @@
 #include "reorder/util/error.h"
 
 /* In the order in which "auto" tries them. */
-static const ro_engine *const engines[] = {&ro_engine_mksquashfs};
+static const ro_engine *const engines[] = {&ro_engine_splice, &ro_engine_mksquashfs};
 
 const ro_engine *ro_engine_choose(const char *name, const ro_engine_job *job, GError **error)
 {
