@@ -65,9 +65,10 @@ char *li_config_text(li_config *config, const char *name, const char **path)
 	gsize size = 0;
 	const char *data;
 
-	if (!file || config->files_left == 0)
+	if (!file || config->files_left == 0 || file->size > config->text_left)
 		return NULL;
 	config->files_left--;
+	config->text_left -= (gsize)file->size;
 	*path = file->path;
 	g_hash_table_add(config->visited, file->path);
 	bytes = li_iso_read(config->iso, file, LI_CONFIG_MAX_TEXT, NULL);
@@ -291,6 +292,7 @@ void li_boot_config_read(li_iso *iso)
 		.visited = g_hash_table_new(g_str_hash, g_str_equal),
 		.keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.files_left = LI_CONFIG_MAX_FILES,
+		.text_left = LI_CONFIG_MAX_ALL,
 		.commands_left = LI_CONFIG_MAX_COMMANDS,
 		.bios_is_grub = bios_is_grub(iso),
 	};

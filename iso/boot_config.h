@@ -12,6 +12,7 @@
 
 enum {
 	LI_CONFIG_MAX_TEXT = 1 << 20, /* bytes of one file */
+	LI_CONFIG_MAX_ALL = 16 << 20, /* bytes of all files, counted each time they are read */
 	LI_CONFIG_MAX_FILES = 300,    /* files read, counted each time */
 	LI_CONFIG_MAX_DEPTH = 16,     /* files that include each other */
 	LI_CONFIG_MAX_COMMANDS = 200000,
@@ -35,6 +36,7 @@ typedef struct {
 	GHashTable *visited; /* paths of the configuration files read so far */
 	GHashTable *keys;    /* of entries that are there already */
 	guint files_left;
+	gsize text_left; /* bytes */
 	guint commands_left;
 	gboolean bios_is_grub; /* GRUB boots the ISO in BIOS mode, not isolinux */
 } li_config;

@@ -14,6 +14,7 @@ enum {
 	MAX_WORD = 16384, /* bytes, expanded */
 	MAX_VALUE = 4096, /* bytes of a variable */
 	MAX_VARIABLES = 1000,
+	WORD_COST = 32,
 	MAX_EXPANDED = 32 << 20, /* bytes, all words together */
 	MAX_ITEMS = 4000,
 	NO_ITEM = -1,
@@ -202,13 +203,20 @@ typedef struct {
 	gboolean present; /* also if it is empty, but quoted */
 } expansion;
 
-/* Beyond the limits nothing is put. */
+/* A word costs more than its bytes. What is over a word's limit is left out; all words' limit ends
+ * the run. */
 static void put(expansion *e, const char *text, gsize length)
 {
+	gsize cost = length + (e->present ? 0 : WORD_COST);
+
 	e->present = TRUE;
-	if (e->word->len + length > MAX_WORD || length > e->g->bytes_left)
+	if (e->word->len + length > MAX_WORD)
 		return;
-	e->g->bytes_left -= length;
+	if (cost > e->g->bytes_left) {
+		e->g->config->commands_left = 0;
+		return;
+	}
+	e->g->bytes_left -= cost;
 	g_string_append_len(e->word, text, (gssize)length);
 }
 
