@@ -246,3 +246,43 @@ GString *li_rebuild_order(const li_tree *tree, const char *catalog)
 	}
 	return commands;
 }
+
+/* Joliet has such names as they are. */
+static gboolean plain_in_joliet(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	return strlen(name) <= 64 && is_ascii(name) && !strpbrk(name, "*:;?\\");
+}
+
+static GHashTable *starts_of(const li_tree *tree)
+{
+	GHashTable *starts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+
+	for (guint i = 0; i < tree->nodes->len; i++) {
+		guint64 start = li_node_start(g_ptr_array_index(tree->nodes, i));
+
+		g_hash_table_add(starts, g_memdup2(&start, sizeof(start)));
+	}
+	return starts;
+}
+
+void li_rebuild_hide(GString *commands, const li_tree *tree, const li_tree *joliet)
+{
+	g_autoptr(GHashTable) starts = starts_of(joliet);
+
+	for (guint i = 1; i < tree->nodes->len; i++) {
+		const li_node *node = g_ptr_array_index(tree->nodes, i);
+		guint64 start = li_node_start(node);
+		gboolean seen = start && g_hash_table_contains(starts, &start);
+
+		if (li_tree_find(joliet, node->path) || seen ||
+			(!start && !plain_in_joliet(node->path)))
+			continue;
+		if (!S_ISREG(node->mode) && !S_ISDIR(node->mode))
+			continue;
+		g_string_append(commands, "hide joliet ");
+		append_quoted(commands, node->path);
+		g_string_append(commands, " --\n");
+	}
+}

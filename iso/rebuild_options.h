@@ -25,4 +25,7 @@ guint64 li_rebuild_padding(const li_tree *tree, const li_boot_report *report, co
  * -backslash_codes in_double_quotes. */
 GString *li_rebuild_order(const li_tree *tree, const char *catalog);
 
+/* Likewise, for what is in the tree but not in the Joliet tree. */
+void li_rebuild_hide(GString *commands, const li_tree *tree, const li_tree *joliet);
+
 #endif

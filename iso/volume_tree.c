@@ -69,6 +69,7 @@ void li_tree_free(li_tree *tree)
 		return;
 	g_hash_table_unref(tree->by_path);
 	g_ptr_array_unref(tree->nodes);
+	g_free(tree->relocations);
 	g_free(tree);
 }
 
@@ -391,7 +392,7 @@ static li_node *node_new(const guint8 *record)
 {
 	li_node *node = g_new0(li_node, 1);
 
-	node->record_flags = record[25] & ~0x80; /* not: more extents follow */
+	node->record_flags = record[25] & 5; /* hidden, associated */
 	node->mode = (record[25] & 2) ? S_IFDIR : S_IFREG;
 	for (guint i = 0; i < LI_TIME_COUNT; i++)
 		node->times[i] = LI_NO_TIME;
@@ -418,14 +419,22 @@ static void add_extent(li_node *node, const guint8 *record)
 	node->size += extent.length;
 }
 
-/* A relocated directory: the record says only where it went; its size is in its own "." */
+/* A relocated directory: the record says only where it went; all else is in its own "." */
 static gboolean queue_relocated(
-	reader *r, const li_node *node, guint32 sector, guint depth, GError **error)
+	reader *r, li_node *node, guint32 sector, guint depth, GError **error)
 {
-	guint8 dot[RECORD_MIN];
+	guint8 dot[256] = {0};
 	guint64 offset = (guint64)sector * LI_SECTOR;
+	g_autoptr(GString) name = g_string_new(NULL);
+	g_autoptr(GString) target = g_string_new(NULL);
+	susp s = {.name = name, .target = target};
 
-	if (!read_at(r->fd, r->label, offset, dot, sizeof(dot), error))
+	if (!read_at(r->fd, r->label, offset, dot, sizeof(dot) - 1, error))
+		return FALSE;
+	if (dot[0] < RECORD_MIN)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s:%s: broken directory record; make the ISO again", r->label, node->path);
+	if (!take_susp(r, node, &s, dot, RECORD_MIN + r->skip, error))
 		return FALSE;
 	return queue_dir(r, node, offset, img_le32(dot + 10), depth, error);
 }
@@ -467,6 +476,9 @@ static gboolean take_record(
 	node->record_name = record_name(r, record);
 	plain = plain_name(node->record_name);
 	if (!take_susp(r, node, &s, record, start, error) || s.relocated) {
+		if (s.relocated && !dir->depth && !r->tree->relocations)
+			r->tree->relocations =
+				g_strconcat("/", name->len ? name->str : plain, NULL);
 		node_free(node);
 		return s.relocated;
 	}

@@ -53,6 +53,8 @@ typedef struct {
 	GHashTable *by_path; /* path → li_node */
 	gboolean rock_ridge;
 	gboolean px_with_serial; /* Rock Ridge 1.12 attributes */
+	char *relocations; /* hidden directory in the root for what lies too deep, or NULL; not in
+			      nodes */
 	guint64 vd_offset;
 } li_tree;
 

@@ -379,13 +379,15 @@ static void add_layout(rebuild *r)
 	}
 }
 
-static gboolean add_order(rebuild *r, GError **error)
+static gboolean add_file_commands(rebuild *r, GError **error)
 {
 	g_autoptr(GString) commands = li_rebuild_order(r->tree, r->report->catalog);
-	g_autofree char *path = g_build_filename(r->job->workdir, "xorriso-order", NULL);
+	g_autofree char *path = g_build_filename(r->job->workdir, "xorriso-commands", NULL);
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
 	g_autoptr(GError) failure = NULL;
 
+	if (r->joliet)
+		li_rebuild_hide(commands, r->tree, r->joliet);
 	if (!g_file_set_contents(absolute, commands->str, (gssize)commands->len, &failure))
 		return ro_fail(error, RO_ERROR_FAILED, "%s", failure->message);
 	add_words(r, "-options_from_file", absolute, NULL);
@@ -408,7 +410,9 @@ static gboolean build_commands(rebuild *r, GError **error)
 	add_dates(r);
 	for (guint i = 0; i < r->mappings->len; i++)
 		add_map(r, g_ptr_array_index(r->mappings, i));
-	if (!add_order(r, error))
+	if (r->tree->relocations) /* it would be left over, empty and visible */
+		add_words(r, "-rm_r", r->tree->relocations, "--", NULL);
+	if (!add_file_commands(r, error))
 		return FALSE;
 	add(r, "-end");
 	g_ptr_array_add(r->argv, NULL);

@@ -381,8 +381,9 @@ static void test_genisoimage(fixture *f, gconstpointer data)
 	rewrite(f);
 	run(f, "for i in in out; do dd if=$i.iso bs=1 skip=$((32768+8)) count=64 2>/dev/null >id.$i\n"
 	       " dd if=$i.iso bs=1 skip=$((32768+190)) count=1205 2>/dev/null >>id.$i; done; cmp id.in id.out\n"
-	       "for i in in out; do isoinfo -R -f -i $i.iso | grep -v '^/rr_moved$' | sort >r.$i; isoinfo -J -f -i $i.iso | sort >j.$i\n"
-	       " isoinfo -f -i $i.iso | sort >e.$i; done; cmp j.in j.out; cmp r.in r.out");
+	       "for i in in out; do xorriso -no_rc -indev $i.iso -find / -exec lsdl 2>/dev/null | sort >r.$i\n"
+	       " isoinfo -J -f -i $i.iso | sort >j.$i; done; cmp j.in j.out; grep -v 'boot.cat\\|filesystem.sq' r.in >r1\n"
+	       "grep -v 'boot.cat\\|filesystem.sq' r.out | diff r1 - ");
 }
 
 /* --- what is refused, and why --- */
@@ -398,7 +399,7 @@ static void test_refuses_zisofs(fixture *f, gconstpointer data)
 {
 	(void)data;
 	run(f, "tree; new; yes | head -c 300000 >tree/text; more='-- -set_filter --zisofs /text'; mk -V Z $bios");
-	assert_refused(f, RO_ERROR_UNSUITABLE, "zisofs");
+	assert_refused(f, RO_ERROR_UNSUITABLE, "/text");
 }
 
 static void test_refuses_extended_attributes(fixture *f, gconstpointer data)
@@ -436,7 +437,7 @@ static void test_refuses_data_behind_the_volume(fixture *f, gconstpointer data)
 static void test_keeps_zeros_behind_the_volume(fixture *f, gconstpointer data)
 {
 	(void)data;
-	run(f, "tree; mk -V T $bios; head -c 10000 /dev/zero >>in.iso; cp tree/live/filesystem.squashfs new");
+	run(f, "tree; mk -V T $efi; head -c 10000 /dev/zero >>in.iso; cp tree/live/filesystem.squashfs new");
 	rewrite(f);
 	run(f, "cmp in.iso out.iso");
 }
@@ -500,7 +501,7 @@ static void test_input_that_ends_early(fixture *f, gconstpointer data)
 	job.iso = iso = li_iso_open(in, &error);
 	g_assert_no_error(error);
 	replacement.file = li_iso_find(iso, IMAGE);
-	for (int size = 2500000; size > 100000; size /= 3) {
+	for (int size = 900000; size > 100000; size /= 2) {
 		g_assert_cmpint(truncate(in, size), ==, 0);
 		g_file_set_contents(out, "", 0, NULL);
 		g_assert_false(li_writer_rebuild.write(&job, &result, &error));
