@@ -142,7 +142,7 @@ interrupt() { # SIGNAL NAME ARG…
 	local signal=$1 name=$2 pid child
 	shift 2
 	rm -f hanging
-	PATH=$TMP/shim:$PATH "$PROGRAM" "$@" >/dev/null 2>err.txt &
+	PATH=$TMP/shim:$PATH env --default-signal=INT "$PROGRAM" "$@" >/dev/null 2>err.txt &
 	pid=$!
 	for _ in $(seq 100); do [ -s hanging ] && break; sleep 0.1; done
 	child=$(cat hanging 2>/dev/null)
@@ -156,7 +156,7 @@ interrupt() { # SIGNAL NAME ARG…
 hang_in mksquashfs -sort
 interrupt INT 'rebuild' in.iso out.iso --trace boot.trace --engine mksquashfs
 interrupt TERM 'rebuild' in.iso out.iso --trace boot.trace --engine mksquashfs
-hang_in unsquashfs -d
+hang_in unsquashfs -dest
 interrupt HUP 'unpack' in.iso out.iso --trace boot.trace --engine mksquashfs
 hang_in xorriso -outdev
 interrupt TERM 'write' in.iso out.iso --trace boot.trace
