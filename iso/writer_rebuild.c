@@ -404,6 +404,7 @@ static gboolean build_commands(rebuild *r, GError **error)
 		r, "xorriso", "-no_rc", "-abort_on", "MISHAP", "-return_with", "SORRY", "32", NULL);
 	add_words(r, "-iso_rr_pattern", "off", "-disk_pattern", "off", NULL);
 	add_words(r, "-backslash_codes", "in_double_quotes", NULL);
+	add_words(r, "-stdio_sync", "off", NULL); /* whoever renames the file syncs it */
 	add_words(r, "-local_charset", charset, "-charset", charset, NULL);
 	add_words(r, "-indev", input, "-outdev", output, NULL);
 	add_layout(r);

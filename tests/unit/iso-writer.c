@@ -35,7 +35,7 @@ static const char prologue[] =
 	"bios='-c isolinux/boot.cat -b isolinux/isolinux.bin -no-emul-boot -boot-load-size 4 -boot-info-table'\n"
 	"efi='-eltorito-alt-boot -e boot/grub/efi.img -no-emul-boot'\n"
 	"hybrid=\"-isohybrid-mbr /usr/lib/ISOLINUX/isohdpfx.bin $bios $efi -isohybrid-gpt-basdat -isohybrid-apm-hfsplus\"\n"
-	"mk() { stamp; xorriso -report_about SORRY -as mkisofs -quiet -r -o in.iso \"$@\" tree $more 2>log; }\n"
+	"mk() { stamp; xorriso -report_about SORRY -as mkisofs -quiet -r -o in.iso \"$@\" tree -- -stdio_sync off $more 2>log; }\n"
 	"report() { xorriso -no_rc -indev \"$1\" -report_el_torito plain -report_system_area plain 2>/dev/null; }\n";
 
 typedef struct {
@@ -215,8 +215,6 @@ static void test_bios_only(fixture *f, gconstpointer data)
 	(void)data;
 	run(f, "tree; new; mk -V BIOS $bios");
 	rewrite(f);
-	assert_prints(f, "report out.iso | grep 'boot img'",
-		g_strdup_printf("%s", sh(f, "report out.iso | grep 'boot img'")));
 	assert_prints(f, "report out.iso | awk '/boot img :/ {print $7}'", "BIOS");
 }
 
@@ -262,7 +260,7 @@ static void test_attributes_of_the_replaced_file(fixture *f, gconstpointer data)
 {
 	(void)data;
 	run(f, "tree; new; chmod 604 new\n"
-	       "more='-- -chown 123 /live/filesystem.squashfs -- -chgrp 456 /live/filesystem.squashfs -- \n"
+	       "more='-chown 123 /live/filesystem.squashfs -- -chgrp 456 /live/filesystem.squashfs -- \n"
 	       " -chmod 0640 /live/filesystem.squashfs -- -alter_date b-c =1400000000 /live/filesystem.squashfs -- \n"
 	       " -alter_date c =1410000000 /live/filesystem.squashfs'; mk -V A $bios");
 	rewrite(f);
@@ -283,7 +281,7 @@ static void test_both_names_of_a_file_are_replaced(fixture *f, gconstpointer dat
 static void test_order_on_the_medium(fixture *f, gconstpointer data)
 {
 	(void)data;
-	run(f, "tree; new; more='-- -find /live/initrd.img -exec sort_weight 9 -- \n"
+	run(f, "tree; new; more='-find /live/initrd.img -exec sort_weight 9 -- \n"
 	       " -find /live/filesystem.squashfs -exec sort_weight 8 -- -find /live/vmlinuz -exec sort_weight 7 --'; mk -V O $bios");
 	rewrite(f);
 	run(f, "for i in in out; do xorriso -no_rc -indev $i.iso -find / -type f -exec report_lba 2>/dev/null | \\\n"
@@ -371,8 +369,10 @@ static void test_awkward_names(fixture *f, gconstpointer data)
 /* Of mkisofs: other names, other dates, other order of things. */
 static void test_genisoimage(fixture *f, gconstpointer data)
 {
+	g_autofree char *program = g_find_program_in_path("genisoimage");
+
 	(void)data;
-	if (!g_find_program_in_path("genisoimage")) {
+	if (!program) {
 		g_test_skip("needs genisoimage");
 		return;
 	}
@@ -391,23 +391,23 @@ static void test_genisoimage(fixture *f, gconstpointer data)
 static void test_refuses_without_rock_ridge(fixture *f, gconstpointer data)
 {
 	(void)data;
-	run(f, "tree; new; more='-- -rockridge off'; mk -V R $bios -J");
+	run(f, "tree; new; more='-rockridge off'; mk -V R $bios -J");
 	assert_refused(f, RO_ERROR_UNSUITABLE, "no Rock Ridge");
 }
 
 static void test_refuses_zisofs(fixture *f, gconstpointer data)
 {
 	(void)data;
-	run(f, "tree; new; yes | head -c 300000 >tree/text; more='-- -set_filter --zisofs /text'; mk -V Z $bios");
+	run(f, "tree; new; yes | head -c 300000 >tree/text; more='-set_filter --zisofs /text'; mk -V Z $bios");
 	assert_refused(f, RO_ERROR_UNSUITABLE, "/text");
 }
 
 static void test_refuses_extended_attributes(fixture *f, gconstpointer data)
 {
 	(void)data;
-	run(f, "tree; new; more='-- -xattr user -setfattr user.x y /live/vmlinuz'; mk -V X $bios");
+	run(f, "tree; new; more='-xattr user -setfattr user.x y /live/vmlinuz'; mk -V X $bios");
 	assert_refused(f, RO_ERROR_UNSUITABLE, "extended attributes (user.x");
-	run(f, "more='-- -acl on -setfacl u:5:r /live/vmlinuz'; mk -V X $bios");
+	run(f, "more='-acl on -setfacl u:5:r /live/vmlinuz'; mk -V X $bios");
 	assert_refused(f, RO_ERROR_UNSUITABLE, "ACLs");
 }
 
