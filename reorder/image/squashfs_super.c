@@ -110,6 +110,8 @@ static gboolean check_compressor(const char *label, const img_super *super, GErr
 static gboolean check_sizes(
 	const img_source *source, const img_super *super, guint block_log, GError **error)
 {
+	guint8 last;
+
 	if (block_log < MIN_BLOCK_LOG || block_log > MAX_BLOCK_LOG ||
 		super->block_size != 1u << block_log)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
@@ -123,6 +125,8 @@ static gboolean check_sizes(
 			"%s: truncated: the superblock says %" G_GUINT64_FORMAT
 			" bytes, %" G_GUINT64_FORMAT " are there; get the file anew",
 			source->label, super->bytes_used, source->size);
+	if (!img_source_read(source, super->bytes_used - 1, &last, 1, error))
+		return FALSE;
 	if (super->inode_count == 0 || super->id_count == 0)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: no inodes or no ids in the superblock; damaged", source->label);
