@@ -155,6 +155,8 @@ static void append_zeros(GByteArray *out, gsize count)
 {
 	guint at = out->len;
 
+	if (count == 0)
+		return;
 	g_byte_array_set_size(out, at + (guint)count);
 	memset(out->data + at, 0, count);
 }
