@@ -8,6 +8,7 @@
 enum {
 	LINE_MAX_BYTES = 1024, /* a longer line is cut into several */
 	TAIL_LINES = 20,
+	TAIL_AFTER = 8, /* of them at most, behind a failure */
 };
 
 typedef enum { ANYWHERE, AT_START } where;
@@ -22,7 +23,7 @@ typedef struct {
 } pattern;
 
 static const char memory_hint[] = "give it more with --memory";
-static const char console_hint[] = "see its console";
+static const char console_hint[] = "its console may say why";
 
 static const pattern patterns[] = {
 	{"exitcode=0x00007f00", ANYWHERE, 4, "the guest's init could not run",
@@ -62,6 +63,8 @@ struct tr_console {
 	guint64 bytes;
 	const pattern *worst;
 	tr_console_failure failure;
+	gboolean in_failure; /* the line that is not complete is the failure's */
+	guint kept_after;    /* lines in tail since the failure */
 };
 
 tr_console *tr_console_new(void)
@@ -118,20 +121,28 @@ static gboolean fits(const pattern *p, const char *line)
 				    : strstr(line, p->text) != NULL;
 }
 
+static const pattern *pattern_of(const char *line)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(patterns); i++)
+		if (fits(&patterns[i], line))
+			return &patterns[i];
+	return NULL;
+}
+
+/* The line may be looked at again when there is more of it. */
 static void look_for_failure(tr_console *console)
 {
-	for (gsize i = 0; i < G_N_ELEMENTS(patterns); i++) {
-		const pattern *p = &patterns[i];
-		if (!fits(p, console->line->str) ||
-			(console->worst && console->worst->gravity >= p->gravity))
-			continue;
-		console->worst = p;
-		g_free(console->failure.line);
-		console->failure = (tr_console_failure){.what = p->what,
-			.hint = p->hint,
-			.line = ro_escape_utf8(console->line->str)};
+	const pattern *p = pattern_of(console->line->str);
+
+	if (!p || (console->worst && console->worst->gravity >= p->gravity && !console->in_failure))
 		return;
-	}
+	if (console->worst != p)
+		console->kept_after = 0;
+	console->worst = p;
+	console->in_failure = TRUE;
+	g_free(console->failure.line);
+	console->failure = (tr_console_failure){
+		.what = p->what, .hint = p->hint, .line = ro_escape_utf8(console->line->str)};
 }
 
 static void look_for_watched(tr_console *console)
@@ -150,15 +161,23 @@ static void look_at_line(tr_console *console)
 	look_for_watched(console);
 }
 
+/* What came before the failure tells more than a long call trace behind it. */
+static void keep_line(tr_console *console)
+{
+	if (console->line->len == 0 ||
+		(console->worst && !console->in_failure && console->kept_after++ >= TAIL_AFTER))
+		return;
+	g_queue_push_tail(console->tail, g_strdup(console->line->str));
+	if (console->tail->length > TAIL_LINES)
+		g_free(g_queue_pop_head(console->tail));
+}
+
 static void end_line(tr_console *console)
 {
 	look_at_line(console);
-	if (console->line->len > 0) {
-		g_queue_push_tail(console->tail, g_strdup(console->line->str));
-		if (console->tail->length > TAIL_LINES)
-			g_free(g_queue_pop_head(console->tail));
-	}
+	keep_line(console);
 	g_string_truncate(console->line, 0);
+	console->in_failure = FALSE;
 }
 
 /* TRUE while the byte belongs to a control sequence: ESC [ parameters final, or ESC and one byte

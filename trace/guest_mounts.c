@@ -138,7 +138,7 @@ static const char *below(const char *path, const char *directory)
 	return path + length;
 }
 
-/* "/a" and "/b" to "/a/b"; slashes at the end of either are dropped. */
+/* "/a" and "/b" to "/a/b"; slashes at the end of either are dropped, so the root is "". */
 static char *join(const char *directory, const char *rest)
 {
 	g_autofree char *path = g_strconcat(directory, "/", rest, NULL);
@@ -350,7 +350,8 @@ static void add_places(const filesystem *fs, const char *inside, GArray *places)
 {
 	for (guint i = 0; i < fs->layers->len; i++) {
 		const layer *l = g_ptr_array_index(fs->layers, i);
-		tr_place place = {.image = l->image, .path = join(l->prefix, inside)};
+		g_autofree char *path = join(l->prefix, inside);
+		tr_place place = {.image = l->image, .path = g_strdup(*path ? path : "/")};
 		g_array_append_val(places, place);
 	}
 }
