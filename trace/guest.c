@@ -5,6 +5,9 @@
 
 #include "trace/agent/protocol.h"
 
+/* Processors; the agent and timers cost a little, a program that computes a whole one. */
+static const double busy_limit = 0.5;
+
 tr_guest *tr_guest_new(const img_tree *tree, const char *image)
 {
 	tr_guest *guest = g_new0(tr_guest, 1);
@@ -105,8 +108,10 @@ static gboolean take_event(tr_guest *guest, const tr_frame *frame)
 		return FALSE;
 	g_autoptr(GArray) places = tr_guest_mounts_places(
 		guest->mounts, tr_get32(p + 14), tr_get32(p + 18), tr_get32(p + 22), path);
-	if (tr_events_add(guest->events, tr_get32(p), time, p[13], places))
-		guest->last_first = time;
+	if (!tr_events_add(guest->events, tr_get32(p), time, p[13], places))
+		return TRUE;
+	guest->last_first = time;
+	guest->quiet = 0;
 	return TRUE;
 }
 
@@ -119,12 +124,23 @@ static gboolean take_more(tr_guest *guest, const tr_frame *frame)
 static gboolean take_root(tr_guest *guest, const tr_frame *frame)
 {
 	guest->root_time = time_at(guest, frame, 0);
+	guest->quiet = 0;
 	return TRUE;
 }
 
+/* A guest that computes for long opens nothing either, above all under emulation, but is not idle.
+ */
 static gboolean take_tick(tr_guest *guest, const tr_frame *frame)
 {
-	time_at(guest, frame, 0);
+	double time = time_at(guest, frame, 0);
+	double idle = (double)tr_get64(frame->payload + 8) / 1e9;
+	double passed = time - guest->last_tick;
+	double busy = passed * tr_get32(frame->payload + 16) - (idle - guest->last_idle);
+
+	if (busy < busy_limit * passed)
+		guest->quiet += passed;
+	guest->last_tick = time;
+	guest->last_idle = idle;
 	return TRUE;
 }
 

@@ -12,12 +12,16 @@ typedef struct {
 	guint32 fanotify_errno;
 	char *release; /* of its kernel */
 	double now;
-	double root_time;       /* the last change of the root; negative: none yet */
-	double last_first;      /* the last first access to an object of the image, or 0 */
-	guint64 overflows;      /* of the event queue */
-	guint64 events_sent;    /* as the agent counts them, with the last frame */
-	guint64 events_raw;     /* that it read from the kernel, with the last frame */
-	gboolean ended;         /* the last frame has come */
+	double root_time;  /* the last change of the root; negative: none yet */
+	double last_first; /* the last first access to an object of the image, or 0 */
+	/* Seconds since then, and since the root was switched, in which the processors had little
+	 * to do. */
+	double quiet;
+	double last_tick, last_idle;
+	guint64 overflows;               /* of the event queue */
+	guint64 events_sent;             /* as the agent counts them, with the last frame */
+	guint64 events_raw;              /* that it read from the kernel, with the last frame */
+	gboolean ended;                  /* the last frame has come */
 	guint marked, unmarked; /* filesystems whose events are reported, and that could not be */
 	guint32 mark_errno;     /* of the last of the latter */
 	guint64 malformed; /* frames with a right checksum whose payload is not what it should be */

@@ -21,6 +21,8 @@ enum {
 
 #define AGENT_LIMIT (G_GUINT64_CONSTANT(1) << 30) /* bytes */
 
+static const double busy_factor =
+	6; /* a guest whose processors never rest is idle after so many times the seconds */
 static const double finish_grace =
 	20; /* host seconds from the word to end until the agent's last frame */
 static const double failure_grace = 1; /* host seconds in which the console may tell more */
@@ -194,12 +196,13 @@ static void wait_for_guest(session *s)
 
 static const char *rule_that_holds(const session *s)
 {
-	double quiet_since = MAX(s->guest->root_time, s->guest->last_first);
+	double since = MAX(s->guest->root_time, s->guest->last_first);
 
 	for (guint i = 0; i < s->job->until_count; i++) {
 		const tr_until *until = &s->job->untils[i];
 		if (until->kind == TR_UNTIL_IDLE && switched(s) &&
-			s->guest->now - quiet_since >= until->seconds)
+			(s->guest->quiet >= until->seconds ||
+				s->guest->now - since >= busy_factor * until->seconds))
 			return "idle";
 		if (until->kind == TR_UNTIL_TIME && s->guest->now >= until->seconds)
 			return "time";

@@ -202,8 +202,7 @@ static struct mount *tell(const struct line *line, bool foreign)
 static void unescape(const char *from, size_t length, char *to)
 {
 	for (size_t i = 0; i < length; i++) {
-		if (from[i] == '\\' && i + 3 < length && from[i + 1] >= '0' &&
-			from[i + 1] <= '3') {
+		if (from[i] == '\\' && i + 3 < length && from[i + 1] >= '0' && from[i + 1] <= '3') {
 			*to++ = (char)((from[i + 1] - '0') << 6 | (from[i + 2] - '0') << 3 |
 				       (from[i + 3] - '0'));
 			i += 3;

@@ -52,7 +52,8 @@ enum {
 	TR_FRAME_MORE = 'U',
 	/* Process 1 has another root: time u64 ns, major u32, minor u32 of it */
 	TR_FRAME_ROOT = 'R',
-	/* Guest time, about twice a second: time u64 ns */
+	/* About twice a second: time u64 ns, idle time of all processors so far u64 ns, processors
+	   u32 */
 	TR_FRAME_TICK = 'T',
 	/* The queue overflowed: times so far u32 */
 	TR_FRAME_LOST = 'L',
