@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* The unit of account: a sector of the medium. Everything below counts in units from the start of
- * the image. */
-enum { UNIT = 2048, WINDOW = 128 * 1024 / UNIT };
+/* The unit of account: a page of the guest's cache, since that is what a loop device reads of the
+ * image's file. Everything below counts in units from the start of the image. */
+enum { UNIT = 4096, WINDOW = 128 * 1024 / UNIT };
 
 /* [start, end) */
 typedef struct {
@@ -206,6 +206,28 @@ static void add_windows(GArray *spans)
 	normalise(spans);
 }
 
+/*
+ * The kernel reads a window ahead, and the next whole one as soon as the reader enters the last
+ * (Linux: mm/readahead.c): a request that starts in a window belongs to it to its end.
+ */
+static GArray *read_ahead_spans(
+	const GArray *windows, const GArray *reads, guint64 offset, guint64 size)
+{
+	GArray *spans = spans_new();
+
+	g_array_append_vals(spans, windows->data, windows->len);
+	for (guint i = 0; i < reads->len; i++) {
+		const tr_read *read = &g_array_index(reads, tr_read, i);
+		if (read->offset < offset || read->offset >= offset + size)
+			continue;
+		guint64 from = read->offset - offset;
+		if (read->length <= WINDOW * UNIT && has_bytes(windows, from, from + 1))
+			add_bytes(spans, from, MIN(from + read->length, size));
+	}
+	normalise(spans);
+	return spans;
+}
+
 void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
@@ -218,7 +240,9 @@ void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offs
 	g_autoptr(GArray) metadata_read = intersect(read, metadata);
 	g_autoptr(GArray) reach = intersect(read, known);
 	add_windows(reach);
-	g_autoptr(GArray) explained = intersect(read, reach);
+	g_autoptr(GArray) ahead =
+		read_ahead_spans(reach, reads, image_offset, img_tree_source(tree)->size);
+	g_autoptr(GArray) explained = intersect(read, ahead);
 
 	coverage->image_bytes = total_bytes(read);
 	coverage->explained_bytes = total_bytes(explained);

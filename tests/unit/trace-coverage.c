@@ -142,15 +142,15 @@ static GArray *no_reads(void)
  * does. */
 static void add_read(GArray *reads, guint64 from, guint64 to)
 {
-	from = from / 2048 * 2048;
-	to = (to + 2047) / 2048 * 2048;
+	from = from / 4096 * 4096;
+	to = (to + 4095) / 4096 * 4096;
 	tr_read r = {0, IMAGE_OFFSET + from, to - from, 0};
 	g_array_append_val(reads, r);
 }
 
 static guint64 units(guint64 from, guint64 to)
 {
-	return ((to + 2047) / 2048 - from / 2048) * 2048;
+	return ((to + 4095) / 4096 - from / 4096) * 4096;
 }
 
 static tr_coverage check(tr_trace *trace, const GArray *reads)
@@ -232,19 +232,34 @@ static void the_window_may_have_a_gap_before_it(void)
 {
 	g_autoptr(tr_trace) trace = trace_of("a-big", NULL);
 	g_autoptr(GArray) reads = no_reads();
-	guint64 end = (block_at("a-big", 2) + 2047) / 2048 * 2048;
+	guint64 end = (block_at("a-big", 2) + 4095) / 4096 * 4096;
 
 	add_read(reads, block_at("a-big", 1), end);
-	add_read(reads, end + 100 * KIB, end + 140 * KIB);
+	add_read(reads, end + 100 * KIB, end + 124 * KIB);
+	add_read(reads, end + 132 * KIB, end + 144 * KIB);
 	tr_coverage c = check(trace, reads);
 	g_assert_cmpuint(c.image_bytes - c.explained_bytes, ==, 12 * KIB);
+}
+
+/* As soon as a reader enters the last window read ahead, the kernel reads the next one. */
+static void a_request_that_starts_in_the_window_is_read_ahead_whole(void)
+{
+	g_autoptr(tr_trace) trace = trace_of("a-big", NULL);
+	g_autoptr(GArray) reads = no_reads();
+	guint64 end = (block_at("a-big", 2) + 4095) / 4096 * 4096;
+
+	add_read(reads, block_at("a-big", 1), end);
+	add_read(reads, end + 64 * KIB, end + 192 * KIB);
+	add_read(reads, end + 192 * KIB, end + 200 * KIB);
+	tr_coverage c = check(trace, reads);
+	g_assert_cmpuint(c.image_bytes - c.explained_bytes, ==, 8 * KIB);
 }
 
 static void an_unread_block_has_no_window(void)
 {
 	g_autoptr(tr_trace) trace = trace_of("a-big", NULL);
 	g_autoptr(GArray) reads = no_reads();
-	guint64 end = (block_at("a-big", 2) + 2047) / 2048 * 2048;
+	guint64 end = (block_at("a-big", 2) + 4095) / 4096 * 4096;
 
 	add_read(reads, end + 4 * KIB, end + 8 * KIB);
 	tr_coverage c = check(trace, reads);
@@ -260,7 +275,7 @@ static void metadata_are_explained(void)
 	add_read(reads, 0, 96);
 	add_read(reads, start, end);
 	tr_coverage c = check(trace, reads);
-	g_assert_cmpuint(c.metadata_bytes, ==, 2048 + units(start, end));
+	g_assert_cmpuint(c.metadata_bytes, ==, 4096 + units(start, end));
 	g_assert_cmpuint(c.explained_bytes, ==, c.image_bytes);
 	g_assert_cmpfloat(c.coverage, ==, 1);
 }
@@ -369,14 +384,14 @@ static void many_reads_and_events(void)
 
 	for (guint i = 0; i < 200000; i++) {
 		add_event(trace, "/live/i", i % 2 ? "a-big" : "b-other");
-		guint64 at = (guint64)(i * 7919ull % 700) * 2048;
+		guint64 at = (guint64)(i * 7919ull % 400) * 4096;
 		add_read(reads, at, at + 2048);
 	}
 	g_test_timer_start();
 	tr_coverage c = check(trace, reads);
 	g_test_message("200,000 reads and events in %.3f s", g_test_timer_elapsed());
 	g_assert_cmpfloat(g_test_timer_last(), <, 30);
-	g_assert_cmpuint(c.image_bytes, ==, 700 * 2048);
+	g_assert_cmpuint(c.image_bytes, ==, 400 * 4096);
 }
 
 static void remove_all(void)
@@ -409,6 +424,7 @@ int main(int argc, char **argv)
 	TEST(other_files_are_not);
 	TEST(the_window_is_128_kib_behind_what_was_read);
 	TEST(the_window_may_have_a_gap_before_it);
+	TEST(a_request_that_starts_in_the_window_is_read_ahead_whole);
 	TEST(an_unread_block_has_no_window);
 	TEST(metadata_are_explained);
 	TEST(fragments_of_traced_files_are_explained);
