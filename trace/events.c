@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/events.h"
 
+#include <string.h>
+
 #include "trace/agent/protocol.h"
 #include "trace/guest_mounts.h"
 
@@ -80,8 +82,38 @@ static gboolean kind_of(img_type type, tr_kind *kind)
 	}
 }
 
+/* Whether a path has neither links nor dots on its way, so that it is one of the inode's own names.
+ */
+static gboolean is_literal(const img_tree *tree, const char *path)
+{
+	g_autofree char *prefix = g_strdup(path);
+
+	if (strstr(path, "//") || strstr(path, "/./") || strstr(path, "/../"))
+		return FALSE;
+	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		guint32 inode = img_tree_resolve(tree, prefix, FALSE);
+		*slash = '/';
+		if (inode == IMG_NONE || img_tree_inode(tree, inode)->type != IMG_DIR)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* Of several hard links the name that was used. */
+static char *name_of(const img_tree *tree, guint32 inode, const char *path)
+{
+	const img_inode *node = img_tree_inode(tree, inode);
+
+	while (*path == '/')
+		path++;
+	if (node->type != IMG_DIR && node->nlink > 1 && is_literal(tree, path))
+		return g_strdup(path);
+	return img_tree_inode_path(tree, inode);
+}
+
 /* The inode at the first place of our image that has one. */
-static guint32 find_inode(tr_events *events, const GArray *places)
+static guint32 find_inode(tr_events *events, const GArray *places, const char **path)
 {
 	gboolean ours = FALSE;
 
@@ -92,6 +124,7 @@ static guint32 find_inode(tr_events *events, const GArray *places)
 		ours = TRUE;
 		/* The guest has followed the links that lead to it. */
 		guint32 inode = img_tree_resolve(events->tree, place->path, FALSE);
+		*path = place->path;
 		if (inode != IMG_NONE)
 			return inode;
 	}
@@ -104,7 +137,7 @@ static guint32 find_inode(tr_events *events, const GArray *places)
 
 /* Index of the inode's event; a new one if there was none. IMG_NONE for what is no file, directory
  * or link. */
-static guint32 event_of(tr_events *events, guint32 inode, double time)
+static guint32 event_of(tr_events *events, guint32 inode, const char *path, double time)
 {
 	tr_kind kind;
 
@@ -118,7 +151,7 @@ static guint32 event_of(tr_events *events, guint32 inode, double time)
 	event->how = TR_OPEN;
 	event->bytes = TR_BYTES_UNKNOWN;
 	event->image = g_strdup(events->image);
-	event->path = img_tree_inode_path(events->tree, inode);
+	event->path = name_of(events->tree, inode, path);
 	g_ptr_array_add(events->list, event);
 	return events->by_inode[inode] = events->list->len - 1;
 }
@@ -147,12 +180,13 @@ gboolean tr_events_add(
 		events->counts.refused++;
 		return FALSE;
 	}
-	guint32 inode = find_inode(events, places);
+	const char *path = NULL;
+	guint32 inode = find_inode(events, places, &path);
 	if (inode == IMG_NONE)
 		return FALSE;
 	events->last_time =
 		MAX(events->last_time, time); /* the list is by time, whatever the guest says */
-	guint32 index = event_of(events, inode, events->last_time);
+	guint32 index = event_of(events, inode, path, events->last_time);
 	if (index == IMG_NONE)
 		return FALSE;
 	strengthen(g_ptr_array_index(events->list, index), hows);

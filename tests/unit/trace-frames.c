@@ -6,6 +6,7 @@
 #include "trace/agent/protocol.h"
 #include "trace/frames.h"
 #include "trace/guest.h"
+#include "trace/guest_mounts.h"
 
 static void put_escaped(GByteArray *stream, const guint8 *bytes, gsize length)
 {
@@ -376,6 +377,38 @@ static void test_hostile_guest(void)
 	g_byte_array_unref(t.stream);
 }
 
+static void assert_named(const img_tree *tree, const char *path, const char *wanted)
+{
+	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
+	tr_place place = {.image = "/i", .path = (char *)path};
+	g_autoptr(tr_events) events = tr_events_new(tree, "/i");
+
+	g_array_append_val(places, place);
+	g_assert_true(tr_events_add(events, 0, 1, TR_HOW_OPEN, places));
+	g_autoptr(GPtrArray) list = tr_events_steal(events);
+	g_assert_cmpstr(((tr_event *)g_ptr_array_index(list, 0))->path, ==, wanted);
+}
+
+static void test_names(void)
+{
+	g_auto(fixture) fx;
+	fx_init(&fx);
+	fx_file(&fx, "usr/bin/b", 10);
+	fx_link(&fx, "usr/bin/b", "usr/bin/a");
+	fx_link(&fx, "usr/bin/b", "usr/bin/c");
+	fx_symlink(&fx, "bin", "usr/bin");
+	fx_file(&fx, "one", 10);
+	const img_tree *tree = fx_image(&fx, "");
+
+	assert_named(tree, "/usr/bin/c", "usr/bin/c"); /* the hard link that was used */
+	assert_named(tree, "/usr/bin/b", "usr/bin/b");
+	assert_named(tree, "/bin/c", "usr/bin/a"); /* not literal: any name of it */
+	assert_named(tree, "/usr/bin/../bin/./c", "usr/bin/a");
+	assert_named(tree, "//one", "one");
+	assert_named(tree, "/usr/../bin", "bin");
+	assert_named(tree, "/", "");
+}
+
 /* An event number beyond every bound takes no memory. */
 static void test_event_numbers(void)
 {
@@ -441,6 +474,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/guest/conversation", test_conversation);
 	g_test_add_func("/guest/hostile", test_hostile_guest);
 	g_test_add_func("/guest/event-number-beyond-the-limit", test_event_numbers);
+	g_test_add_func("/events/names", test_names);
 	g_test_add_func("/guest/quiet-time", test_quiet_time);
 	return g_test_run();
 }
