@@ -15,6 +15,7 @@ typedef enum {
 	DROP,    /* follows from the size or the position of things */
 	IMAGE,   /* the last field is an address */
 	CATALOG, /* the first is */
+	ENTRIES, /* start and number, which xorriso has fixed ones for, then a word */
 	RANGE,   /* partition: start, or start and size */
 } line_kind;
 
@@ -29,6 +30,7 @@ static const struct {
 	{"MBR secs per head", DROP},
 	{"MBR partition", RANGE},
 	{"GPT lba range", DROP},
+	{"GPT entry array", ENTRIES},
 	{"GPT start and size", RANGE},
 	{"APM start and size", RANGE},
 	{"APM gap fillers", DROP},
@@ -327,6 +329,8 @@ static char *normalize_line(const li_boot_report *report, const char *line, cons
 		return NULL;
 	case IMAGE:
 		return words(label, value, 0, 1);
+	case ENTRIES:
+		return words(label, value, 2, 0);
 	case CATALOG:
 		return words(label, value, 1, 0);
 	case RANGE:

@@ -22,6 +22,9 @@ enum {
 	HEADER_MIN = 92,
 	TYPE_GUID = 0,
 	PARTITION_GUID = 16,
+	FLAGS = 48,
+	ENTRY_MIN = 128,
+	GUID_SIZE = 16,
 	MAX_ENTRIES = 1024,
 	MAX_ENTRY_SIZE = 4096,
 };
@@ -57,7 +60,7 @@ static gboolean parse_header(li_gpt *gpt)
 	if (memcmp(h, "EFI PART", 8) || gpt->header_size < HEADER_MIN ||
 		gpt->header_size > LI_GPT_BLOCK)
 		return FALSE;
-	if (!gpt->entry_count || gpt->entry_count > MAX_ENTRIES || gpt->entry_size < 128 ||
+	if (!gpt->entry_count || gpt->entry_count > MAX_ENTRIES || gpt->entry_size < ENTRY_MIN ||
 		gpt->entry_size > MAX_ENTRY_SIZE)
 		return FALSE;
 	if (img_le64(h + ENTRIES) > G_MAXINT64 / LI_GPT_BLOCK ||
@@ -90,21 +93,27 @@ void li_gpt_clear(li_gpt *gpt)
 	g_clear_pointer(&gpt->entries, g_free);
 }
 
-gboolean li_gpt_copy_guids(li_gpt *gpt, const li_gpt *from)
+static gboolean copy(guint8 *to, const guint8 *from, gsize size)
 {
-	gboolean changed =
-		memcmp(gpt->header + DISK_GUID, from->header + DISK_GUID, LI_GPT_GUID) != 0;
+	gboolean changed = memcmp(to, from, size) != 0;
 
-	memcpy(gpt->header + DISK_GUID, from->header + DISK_GUID, LI_GPT_GUID);
+	memcpy(to, from, size);
+	return changed;
+}
+
+gboolean li_gpt_copy_ids(li_gpt *gpt, const li_gpt *from)
+{
+	gboolean changed = copy(gpt->header + DISK_GUID, from->header + DISK_GUID, GUID_SIZE);
+
 	for (guint i = 0; i < MIN(gpt->entry_count, from->entry_count); i++) {
 		guint8 *to_entry = gpt->entries + (gsize)i * gpt->entry_size;
 		const guint8 *entry = from->entries + (gsize)i * from->entry_size;
 
-		if (memcmp(to_entry + TYPE_GUID, entry + TYPE_GUID, LI_GPT_GUID))
+		if (memcmp(to_entry + TYPE_GUID, entry + TYPE_GUID, GUID_SIZE))
 			continue;
+		changed |= copy(to_entry + PARTITION_GUID, entry + PARTITION_GUID, GUID_SIZE);
 		changed |=
-			memcmp(to_entry + PARTITION_GUID, entry + PARTITION_GUID, LI_GPT_GUID) != 0;
-		memcpy(to_entry + PARTITION_GUID, entry + PARTITION_GUID, LI_GPT_GUID);
+			copy(to_entry + FLAGS, entry + FLAGS, ENTRY_MIN - FLAGS); /* and the name */
 	}
 	return changed;
 }

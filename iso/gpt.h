@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-enum { LI_GPT_BLOCK = 512, LI_GPT_GUID = 16 };
+enum { LI_GPT_BLOCK = 512 };
 
 typedef struct {
 	guint64 offset; /* of the header, bytes */
@@ -21,8 +21,9 @@ gboolean li_gpt_read(int fd, guint64 offset, li_gpt *gpt);
 void li_gpt_clear(li_gpt *gpt);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(li_gpt, li_gpt_clear)
 
-/* GUIDs of the disk and, by number and type, of the partitions. TRUE if something changed. */
-gboolean li_gpt_copy_guids(li_gpt *gpt, const li_gpt *from);
+/* GUID of the disk; GUIDs, flags and names of the partitions that have the same number and type.
+ * TRUE if something changed. */
+gboolean li_gpt_copy_ids(li_gpt *gpt, const li_gpt *from);
 
 /* Writes header and entries, with new CRCs. */
 gboolean li_gpt_write(int fd, li_gpt *gpt, GError **error);

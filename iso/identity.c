@@ -184,10 +184,10 @@ static gboolean restore_gpt(int old_fd, int new_fd, GError **error)
 	if (!li_gpt_read(old_fd, LI_GPT_BLOCK, &old_gpt) ||
 		!li_gpt_read(new_fd, LI_GPT_BLOCK, &new_gpt))
 		return TRUE;
-	if (!li_gpt_copy_guids(&new_gpt, &old_gpt))
+	if (!li_gpt_copy_ids(&new_gpt, &old_gpt))
 		return TRUE;
 	if (li_gpt_read(new_fd, new_gpt.backup, &backup)) {
-		li_gpt_copy_guids(&backup, &old_gpt);
+		li_gpt_copy_ids(&backup, &old_gpt);
 		if (!li_gpt_write(new_fd, &backup, error))
 			return FALSE;
 	}

@@ -166,8 +166,9 @@ static guint64 extents_end(const GArray *extents)
 	return end;
 }
 
-/* Where the last thing ends that is not padding. */
-static guint64 data_end(const li_tree *tree, const li_boot_report *report, const GArray *extents)
+/* Where the last thing of the volume ends that is not padding. */
+static guint64 data_end(const li_tree *tree, const li_boot_report *report, const GArray *extents,
+	guint64 volume_size)
 {
 	guint64 end = 0;
 
@@ -177,13 +178,14 @@ static guint64 data_end(const li_tree *tree, const li_boot_report *report, const
 	for (guint i = 0; i < report->images->len; i++) {
 		const li_boot_report_image *image = g_ptr_array_index(report->images, i);
 
-		end = MAX(end, image->offset + image->size);
+		if (image->offset < volume_size)
+			end = MAX(end, image->offset + image->size);
 	}
 	for (guint i = 0; i < report->partitions->len; i++) {
 		const li_boot_report_partition *p =
 			&g_array_index(report->partitions, li_boot_report_partition, i);
 
-		if (!p->gap && !li_boot_report_holds(p, extents))
+		if (!p->gap && p->offset < volume_size && !li_boot_report_holds(p, extents))
 			end = MAX(end, p->offset + p->size);
 	}
 	return (end + LI_SECTOR - 1) / LI_SECTOR * LI_SECTOR;
@@ -192,7 +194,7 @@ static guint64 data_end(const li_tree *tree, const li_boot_report *report, const
 guint64 li_rebuild_padding(const li_tree *tree, const li_boot_report *report, const GArray *extents,
 	guint64 volume_size, gboolean gpt)
 {
-	guint64 end = data_end(tree, report, extents) + (gpt ? GPT_BACKUP : 0);
+	guint64 end = data_end(tree, report, extents, volume_size) + (gpt ? GPT_BACKUP : 0);
 
 	if (end >= volume_size)
 		return 0;

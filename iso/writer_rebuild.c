@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "iso/checksums.h"
+#include "iso/gpt.h"
 #include "iso/identity.h"
 #include "iso/isomd5.h"
 #include "iso/rebuild_options.h"
@@ -24,6 +25,8 @@
 
 /* replay is there since 1.5.2, and -rockridge. */
 enum { NEED_MAJOR = 1, NEED_MINOR = 5, NEED_MICRO = 2 };
+
+enum { TAIL_CHUNK = 1 << 20 };
 
 #define FOUR_GIB ((guint64)1 << 32)
 
@@ -175,19 +178,58 @@ static gboolean check_attributes(const li_iso *iso, const li_tree *tree, GError 
 	return TRUE;
 }
 
-/* Bytes behind the volume are nobody's, but someone put them there. Zeros are padding. */
+/* What may lie behind the volume: partitions of their own, and the backup of the GPT. */
+static GArray *known_ranges(const li_iso *iso, const li_boot_report *report)
+{
+	GArray *ranges = g_array_new(FALSE, FALSE, sizeof(li_extent));
+	g_auto(li_gpt) gpt = {0}, backup = {0};
+
+	for (guint i = 0; i < report->partitions->len; i++) {
+		const li_boot_report_partition *p =
+			&g_array_index(report->partitions, li_boot_report_partition, i);
+		li_extent range = {p->offset, p->size};
+
+		if (p->offset >= iso->volume.size)
+			g_array_append_val(ranges, range);
+	}
+	if (li_gpt_read(iso->fd, LI_GPT_BLOCK, &gpt) && li_gpt_read(iso->fd, gpt.backup, &backup)) {
+		li_extent header = {backup.offset, LI_GPT_BLOCK};
+		li_extent entries = {
+			backup.entries_offset, (guint64)backup.entry_count * backup.entry_size};
+
+		g_array_append_val(ranges, header);
+		g_array_append_val(ranges, entries);
+	}
+	return ranges;
+}
+
+static void blank_ranges(guint8 *buffer, guint64 position, gsize size, const GArray *ranges)
+{
+	for (guint i = 0; i < ranges->len; i++) {
+		const li_extent *range = &g_array_index(ranges, li_extent, i);
+		guint64 from = MAX(range->offset, position);
+		guint64 to = MIN(range->offset + range->length, position + size);
+
+		if (from < to)
+			memset(buffer + (from - position), 0, to - from);
+	}
+}
+
+/* Other bytes behind the volume are nobody's, but someone put them there. Zeros are padding. */
 static gboolean check_tail(const li_iso *iso, GError **error)
 {
-	g_autofree guint8 *buffer = g_malloc(1 << 20);
-	guint64 at = iso->volume.size;
+	g_autofree guint8 *buffer = g_malloc(TAIL_CHUNK);
+	g_autoptr(li_boot_report) report = li_boot_report_new(iso->path, error);
+	g_autoptr(GArray) ranges = report ? known_ranges(iso, report) : NULL;
 
-	while (at < iso->file_size) {
-		ssize_t got = pread(iso->fd, buffer, 1 << 20, (off_t)at);
+	for (guint64 at = iso->volume.size; report && at < iso->file_size;) {
+		ssize_t got = pread(iso->fd, buffer, TAIL_CHUNK, (off_t)at);
 
 		if (ro_interrupted(error))
 			return FALSE;
 		if (got <= 0)
 			return ro_fail_errno(error, got ? errno : EIO, "%s", iso->path);
+		blank_ranges(buffer, at, (gsize)got, ranges);
 		for (ssize_t i = 0; i < got; i++)
 			if (buffer[i])
 				return ro_fail(error, RO_ERROR_UNSUITABLE,
@@ -196,7 +238,7 @@ static gboolean check_tail(const li_iso *iso, GError **error)
 					iso->path, at + (guint64)i);
 		at += (guint64)got;
 	}
-	return TRUE;
+	return report != NULL;
 }
 
 static gboolean check_lists(const li_iso *iso, const li_tree *tree, GError **error)

@@ -33,6 +33,7 @@ static void make(guint8 *disk, guint8 guid)
 	memset(entries + 16, guid + 1, 16);
 	memset(entries + 128, 0xbb, 16);
 	memset(entries + 144, guid + 2, 16);
+	memset(entries + 48, guid + 3, 80);
 	put(header + 88, crc32(0, entries, ENTRIES_SIZE), 4);
 	put(header + 16, crc32(0, header, 92), 4);
 }
@@ -60,8 +61,8 @@ static void test_guids_of_another_table(void)
 	g_assert_true(li_gpt_read(a, 512, &from));
 	g_assert_true(li_gpt_read(b, 512, &gpt));
 	g_assert_cmpuint(gpt.backup, ==, 2000 * 512);
-	g_assert_true(li_gpt_copy_guids(&gpt, &from));
-	g_assert_false(li_gpt_copy_guids(&gpt, &from));
+	g_assert_true(li_gpt_copy_ids(&gpt, &from));
+	g_assert_false(li_gpt_copy_ids(&gpt, &from));
 	g_assert_true(li_gpt_write(b, &gpt, NULL));
 	g_assert_cmpint(pread(b, got, sizeof(got), 0), ==, sizeof(got));
 	g_assert_cmpmem(got, sizeof(got), wanted, sizeof(wanted));
@@ -82,7 +83,7 @@ static void test_only_of_partitions_of_the_same_type(void)
 	g_assert_true(li_gpt_read(a, 512, &from));
 	g_assert_true(li_gpt_read(b, 512, &gpt));
 	memset(from.entries, 0xcc, 16);
-	g_assert_true(li_gpt_copy_guids(&gpt, &from));
+	g_assert_true(li_gpt_copy_ids(&gpt, &from));
 	g_assert_cmpuint(gpt.entries[16], ==, 51);
 	g_assert_cmpuint(gpt.entries[144], ==, 9);
 	close(a);

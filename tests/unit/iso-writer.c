@@ -210,6 +210,20 @@ static void test_three_boot_images(fixture *f, gconstpointer data)
 	assert_prints(f, "report out.iso | grep -c 'GPT partition path'", "2");
 }
 
+/* An ESP behind the volume that only the MBR knows. */
+static void test_appended_mbr_partition(fixture *f, gconstpointer data)
+{
+	(void)data;
+	run(f, "tree; mv tree/boot/grub/efi.img esp; cp tree/live/filesystem.squashfs new\n"
+	       "mk -V MBR -isohybrid-mbr /usr/lib/ISOLINUX/isohdpfx.bin $bios -append_partition 2 0xef esp \\\n"
+	       " -eltorito-alt-boot -e --interval:appended_partition_2:all:: -no-emul-boot");
+	rewrite(f);
+	run(f, "cmp in.iso out.iso; new");
+	rewrite(f);
+	run(f, "set -- $(report out.iso | awk '/MBR partition      :   2/ {print $(NF-1), $NF}')\n"
+	       "dd if=out.iso bs=512 skip=$1 count=$2 2>/dev/null | cmp - esp");
+}
+
 static void test_bios_only(fixture *f, gconstpointer data)
 {
 	(void)data;
@@ -384,6 +398,23 @@ static void test_genisoimage(fixture *f, gconstpointer data)
 	       "for i in in out; do xorriso -no_rc -indev $i.iso -find / -exec lsdl 2>/dev/null | sort >r.$i\n"
 	       " isoinfo -J -f -i $i.iso | sort >j.$i; done; cmp j.in j.out; grep -v 'boot.cat\\|filesystem.sq' r.in >r1\n"
 	       "grep -v 'boot.cat\\|filesystem.sq' r.out | diff r1 - ");
+}
+
+/* The older way to a hybrid: syslinux's program; its GPT has names and a size of its own. */
+static void test_isohybrid_program(fixture *f, gconstpointer data)
+{
+	g_autofree char *mkisofs = g_find_program_in_path("genisoimage");
+	g_autofree char *program = g_find_program_in_path("isohybrid");
+
+	(void)data;
+	if (!program || !mkisofs) {
+		g_test_skip("needs isohybrid and genisoimage");
+		return;
+	}
+	run(f, "tree; new; stamp; genisoimage -quiet -r -V HYBRID $bios $efi -o in.iso tree; isohybrid --uefi in.iso");
+	rewrite(f);
+	run(f, "for i in in out; do { report $i.iso | grep 'GUID\\|name\\|flags'; dd if=$i.iso bs=1 skip=440 count=4; } \\\n"
+	       " >id.$i 2>/dev/null; done; cmp id.in id.out; grep -q GUID id.in");
 }
 
 /* --- what is refused, and why --- */
@@ -592,6 +623,7 @@ int main(int argc, char **argv)
 		{"hybrid-grows", test_hybrid_grows},
 		{"appended-esp", test_appended_esp},
 		{"three-boot-images", test_three_boot_images},
+		{"appended-mbr-partition", test_appended_mbr_partition},
 		{"bios-only", test_bios_only},
 		{"uefi-only", test_uefi_only},
 		{"no-boot-record", test_no_boot_record},
@@ -605,6 +637,7 @@ int main(int argc, char **argv)
 		{"isomd5-that-was-wrong-stays", test_isomd5_that_was_wrong_stays},
 		{"awkward-names", test_awkward_names},
 		{"genisoimage", test_genisoimage},
+		{"isohybrid-program", test_isohybrid_program},
 		{"refuses-without-rock-ridge", test_refuses_without_rock_ridge},
 		{"refuses-zisofs", test_refuses_zisofs},
 		{"refuses-extended-attributes", test_refuses_extended_attributes},
