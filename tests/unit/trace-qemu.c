@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the virtual machine gets, and what it does not. */
+#include <string.h>
+
+#include "trace/qemu.h"
+
+static GPtrArray *arguments(const char *accelerator, const char *directory)
+{
+	g_autofree char *socket = g_build_filename(directory, "medium.sock", NULL);
+	g_autofree char *console = g_build_filename(directory, "console", NULL);
+	tr_machine machine = {.accelerator = accelerator,
+		.memory = (guint64)3 << 30,
+		.cpus = 2,
+		.kernel = "/w/kernel",
+		.initrd = "/w/initrd",
+		.cmdline = "a=1,2 b",
+		.agent_fd = 7,
+		.medium_socket = socket,
+		.console = console,
+		.log = "/w/log"};
+
+	return tr_qemu_arguments(&machine);
+}
+
+/* The value behind the nth occurrence of an option. */
+static const char *value(const GPtrArray *argv, const char *option, guint nth)
+{
+	for (guint i = 0; i + 1 < argv->len; i++)
+		if (g_strcmp0(g_ptr_array_index(argv, i), option) == 0 && nth-- == 0)
+			return g_ptr_array_index(argv, i + 1);
+	return NULL;
+}
+
+static gboolean has(const GPtrArray *argv, const char *word)
+{
+	for (guint i = 0; i + 1 < argv->len; i++)
+		if (g_str_equal(g_ptr_array_index(argv, i), word))
+			return TRUE;
+	return FALSE;
+}
+
+/* Pitfalls H4, H6, H9, H12. */
+static void test_machine(void)
+{
+	g_autoptr(GPtrArray) argv = arguments("tcg", "/w");
+
+	g_assert_cmpstr(value(argv, "-vga", 0), ==, "std");
+	g_assert_cmpstr(value(argv, "-display", 0), ==, "none");
+	g_assert_cmpstr(value(argv, "-m", 0), ==, "3072M");
+	g_assert_cmpstr(value(argv, "-append", 0), ==, "a=1,2 b");
+	g_assert_cmpstr(value(argv, "-serial", 0), ==, "chardev:console");
+	g_assert_cmpstr(value(argv, "-serial", 1), ==, "chardev:agent");
+	g_assert_true(has(argv, "-no-reboot"));
+	g_assert_nonnull(strstr(value(argv, "-device", 0), "romfile="));
+}
+
+/* Pitfall H10: the guest can write to nothing, and reach nobody. */
+static void test_confined(void)
+{
+	g_autoptr(GPtrArray) argv = arguments("tcg", "/w");
+
+	g_assert_true(g_str_has_prefix(value(argv, "-sandbox", 0), "on,"));
+	g_assert_nonnull(strstr(value(argv, "-netdev", 0), "restrict=on"));
+	g_assert_nonnull(strstr(value(argv, "-blockdev", 0), "read-only=on"));
+	g_assert_null(value(argv, "-blockdev", 1));
+	g_assert_null(value(argv, "-drive", 0));
+	g_assert_null(value(argv, "-virtfs", 0));
+	g_assert_true(has(argv, "-nodefaults"));
+	g_assert_true(has(argv, "-no-user-config"));
+}
+
+/* Pitfall H5. */
+static void test_processor(void)
+{
+	g_autoptr(GPtrArray) tcg = arguments("tcg", "/w");
+	g_autoptr(GPtrArray) kvm = arguments("kvm", "/w");
+
+	g_assert_cmpstr(value(tcg, "-cpu", 0), ==, "max");
+	g_assert_cmpstr(value(kvm, "-cpu", 0), ==, "host");
+	g_assert_cmpstr(value(kvm, "-accel", 0), ==, "kvm");
+}
+
+static void test_commas(void)
+{
+	g_autoptr(GPtrArray) argv = arguments("tcg", "/a,b,,c d");
+
+	g_assert_true(g_str_has_suffix(
+		value(argv, "-blockdev", 0), "server.path=/a,,b,,,,c d/medium.sock"));
+	g_assert_true(g_str_has_suffix(value(argv, "-chardev", 0), "path=/a,,b,,,,c d/console"));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/qemu/machine", test_machine);
+	g_test_add_func("/qemu/confined", test_confined);
+	g_test_add_func("/qemu/processor", test_processor);
+	g_test_add_func("/qemu/commas-in-paths", test_commas);
+	return g_test_run();
+}
