@@ -457,9 +457,10 @@ static gboolean place_node(
 	return TRUE;
 }
 
-static gboolean take_record(
-	reader *r, const pending_dir *dir, const guint8 *record, li_node **open, GError **error)
+static gboolean take_record(reader *r, const pending_dir *dir, const guint8 *data, guint32 at,
+	li_node **open, GError **error)
 {
+	const guint8 *record = data + at;
 	g_autoptr(GString) name = g_string_new(NULL);
 	g_autoptr(GString) target = g_string_new(NULL);
 	g_autofree char *plain = NULL;
@@ -473,6 +474,7 @@ static gboolean take_record(
 		return TRUE;
 	}
 	node = node_new(record);
+	node->record = dir->offset + at;
 	node->record_name = record_name(r, record);
 	plain = plain_name(node->record_name);
 	if (!take_susp(r, node, &s, record, start, error) || s.relocated) {
@@ -524,7 +526,7 @@ static gboolean take_records(reader *r, const pending_dir *dir, const guint8 *da
 		if (record[32] == 1 && record[33] <= 1) {
 			if (!r->root_done && !take_root(r, record, error))
 				return FALSE;
-		} else if (!take_record(r, dir, record, &open, error)) {
+		} else if (!take_record(r, dir, data, at, &open, error)) {
 			return FALSE;
 		}
 		at += record[0];

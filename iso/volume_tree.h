@@ -36,11 +36,12 @@ typedef enum {
 
 typedef struct {
 	char *path;        /* "/live/vmlinuz"; "/" for the root */
+	guint64 record;    /* where its directory record lies; 0 for the root */
 	char *record_name; /* the record's own identifier, Joliet: UTF-8 */
 	guint32 mode;      /* with the type bits; without Rock Ridge only these */
 	guint32 uid, gid;
 	guint32 rdev_high, rdev_low;
-	guint8 record_flags;         /* hidden: 1 */
+	guint8 record_flags;         /* 1 hidden, 4 associated */
 	guint64 size;                /* files */
 	GArray *extents;             /* of li_extent, files with data */
 	gint64 times[LI_TIME_COUNT]; /* Rock Ridge; seconds since 1970 */

@@ -549,6 +549,44 @@ static gboolean update_lists(rebuild *r, int out_fd, li_write_result *result, GE
 			       r->job->progress, error);
 }
 
+/*
+ * mkisofs gives an empty file the address of the next one; where that is the boot catalogue,
+ * libisofs makes it another name of that. Sets the size in the directory record to zero again
+ * (ECMA-119 9.1.4).
+ */
+static gboolean restore_empty_files(
+	int out_fd, const li_tree *before, const li_tree *after, GError **error)
+{
+	static const guint8 zero[8] = {0};
+
+	for (guint i = 0; i < before->nodes->len; i++) {
+		const li_node *node = g_ptr_array_index(before->nodes, i);
+		const li_node *now =
+			node->size || !S_ISREG(node->mode) ? NULL : li_tree_find(after, node->path);
+
+		if (!now || !now->size)
+			continue;
+		if (pwrite(out_fd, zero, sizeof(zero), (off_t)now->record + 10) !=
+			(ssize_t)sizeof(zero))
+			return ro_fail_errno(error, errno, "new ISO:%s: write", node->path);
+	}
+	return TRUE;
+}
+
+static gboolean restore_empty(rebuild *r, int out_fd, GError **error)
+{
+	const char *path = r->job->out_path;
+	g_autoptr(li_tree) after = li_tree_read(out_fd, LI_VD_PRIMARY, path, error);
+	g_autoptr(li_tree) joliet = NULL;
+
+	if (!after || !restore_empty_files(out_fd, r->tree, after, error))
+		return FALSE;
+	if (!r->joliet)
+		return TRUE;
+	joliet = li_tree_read(out_fd, LI_VD_JOLIET, path, error);
+	return joliet && restore_empty_files(out_fd, r->joliet, joliet, error);
+}
+
 /* Zeros behind the volume, as the input had them. An image whose size is rounded for its MBR has
  * its own. */
 static gboolean restore_tail(const rebuild *r, int out_fd, GError **error)
@@ -588,7 +626,8 @@ static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **
 		ro_warn("the ISO's own checksum (checkmedia) is left out; run tagmedia on the new one");
 	if (!li_identity_restore(
 		    iso->fd, out_fd, r->report->partition_offset, !suse && !renew, error) ||
-		!update_lists(r, out_fd, result, error) || !restore_tail(r, out_fd, error))
+		!restore_empty(r, out_fd, error) || !update_lists(r, out_fd, result, error) ||
+		!restore_tail(r, out_fd, error))
 		return FALSE;
 	if (r->isomd5.present && !r->isomd5.right) {
 		ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
