@@ -108,21 +108,13 @@ static guint64 space(const ro_engine_job *job)
 static gboolean write_pack(splice *s, guint index, GError **error)
 {
 	ro_splice_pack *pack = &g_array_index(s->fragments->packs, ro_splice_pack, index);
-	const img_fragment *same;
 
-	if (pack->copy_of == IMG_NONE) {
-		if (!ro_splice_repack_wait(s->repack, error) ||
-			!ro_splice_repack_read(s->repack, index, s->block, error))
-			return FALSE;
-		pack->position = ro_splice_writer_position(s->writer);
-		return ro_splice_writer_append(
-			s->writer, s->block, IMG_BLOCK_STORED_SIZE(pack->size_word), error);
-	}
-	same = img_tree_fragment(s->tree, pack->copy_of);
-	pack->size_word = same->size_word;
+	if (!ro_splice_repack_wait(s->repack, error) ||
+		!ro_splice_repack_read(s->repack, index, s->block, error))
+		return FALSE;
 	pack->position = ro_splice_writer_position(s->writer);
-	return ro_splice_writer_copy(s->writer, img_tree_source(s->tree), same->start,
-		IMG_BLOCK_STORED_SIZE(same->size_word), error);
+	return ro_splice_writer_append(
+		s->writer, s->block, IMG_BLOCK_STORED_SIZE(pack->size_word), error);
 }
 
 static gboolean write_run(splice *s, guint index, GError **error)
@@ -273,7 +265,7 @@ static gboolean rebuild(const ro_engine_job *job, GError **error)
 	if (!check_fragments(&s, error))
 		return FALSE;
 	s.fragments = ro_splice_fragments_new(s.tree, job->plan);
-	s.runs = ro_splice_runs_new(s.tree, job->plan, s.fragments->kept);
+	s.runs = ro_splice_runs_new(s.fragments, job->plan);
 	s.alignment = ro_splice_alignment(s.tree);
 	s.block = g_malloc(s.super->block_size);
 	s.writer = ro_splice_writer_new(job->out_path, error);

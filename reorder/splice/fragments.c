@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reorder/splice/fragments.h"
 
+/* From this share of the plan's bytes on a fragment block moves as a whole: reading a little more
+ * costs less than packing all of it again. */
+enum { WHOLE_NUMERATOR = 7, WHOLE_DENOMINATOR = 8 };
+
 static guint64 address(guint32 fragment, guint32 offset)
 {
 	return (guint64)fragment << 32 | offset;
@@ -9,11 +13,6 @@ static guint64 address(guint32 fragment, guint32 offset)
 static guint32 fragment_of(const ro_splice_tail *tail)
 {
 	return (guint32)(tail->span.start >> 32);
-}
-
-static guint32 offset_of(const ro_splice_tail *tail)
-{
-	return (guint32)tail->span.start;
 }
 
 static guint32 length_of(const ro_splice_tail *tail)
@@ -101,7 +100,7 @@ static void pack_tail(ro_splice_fragments *fragments, ro_splice_tail *tail, gboo
 	if (fresh || packs->len == 0 ||
 		g_array_index(packs, ro_splice_pack, packs->len - 1).size >
 			capacity - length_of(tail)) {
-		ro_splice_pack empty = {.copy_of = IMG_NONE};
+		ro_splice_pack empty = {0};
 
 		g_array_append_val(packs, empty);
 	}
@@ -111,79 +110,66 @@ static void pack_tail(ro_splice_fragments *fragments, ro_splice_tail *tail, gboo
 	pack->size += length_of(tail);
 }
 
+static ro_splice_tail *tail_of_item(
+	const ro_splice_fragments *fragments, const ro_plan *plan, guint item)
+{
+	guint32 inode = g_array_index(plan->files, ro_plan_item, item).inode;
+
+	return ro_splice_fragments_tail(fragments, img_tree_inode(fragments->tree, inode));
+}
+
+static void mark_hot(ro_splice_fragments *fragments, const ro_plan *plan)
+{
+	for (guint i = 0; i < plan->files->len; i++) {
+		ro_splice_tail *tail = tail_of_item(fragments, plan, i);
+
+		if (tail)
+			tail->hot = TRUE;
+	}
+}
+
+/* A block without members goes. */
+static gboolean stays(const ro_splice_fragments *fragments, guint first, guint end)
+{
+	guint64 hot = 0, all = 0;
+
+	for (guint i = first; i < end; i++) {
+		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
+
+		all += length_of(tail);
+		hot += tail->hot ? length_of(tail) : 0;
+	}
+	return all > 0 && (hot == 0 || hot * WHOLE_DENOMINATOR >= all * WHOLE_NUMERATOR);
+}
+
+static void choose_kept(ro_splice_fragments *fragments)
+{
+	for (guint32 i = 0; i < img_tree_fragment_count(fragments->tree); i++) {
+		guint first, end;
+
+		ro_splice_fragments_members(fragments, i, &first, &end);
+		fragments->kept[i] = stays(fragments, first, end);
+	}
+}
+
 static void pack_hot(ro_splice_fragments *fragments, const ro_plan *plan)
 {
 	for (guint i = 0; i < plan->files->len; i++) {
-		const ro_plan_item *item = &g_array_index(plan->files, ro_plan_item, i);
-		ro_splice_tail *tail = ro_splice_fragments_tail(
-			fragments, img_tree_inode(fragments->tree, item->inode));
+		ro_splice_tail *tail = tail_of_item(fragments, plan, i);
 
-		if (!tail || tail->pack != IMG_NONE)
-			continue;
-		tail->hot = TRUE;
-		pack_tail(fragments, tail, FALSE);
+		if (tail && tail->pack == IMG_NONE && !fragments->kept[fragment_of(tail)])
+			pack_tail(fragments, tail, FALSE);
 	}
 	fragments->hot_packs = fragments->packs->len;
 }
 
-/* Packs what is left of one fragment block. */
-static void pack_rest(ro_splice_fragments *fragments, guint first, guint end)
-{
-	for (guint i = first; i < end; i++) {
-		ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
-
-		if (!tail->hot)
-			pack_tail(fragments, tail, fragments->packs->len == fragments->hot_packs);
-	}
-}
-
-static gboolean any_hot(const ro_splice_fragments *fragments, guint first, guint end)
-{
-	for (guint i = first; i < end; i++)
-		if (g_array_index(fragments->tails, ro_splice_tail, i).hot)
-			return TRUE;
-	return FALSE;
-}
-
-/* Decides for each fragment block whether it stays. One that has no members at all goes. */
-static void pack_cold(ro_splice_fragments *fragments)
-{
-	for (guint32 f = 0; f < img_tree_fragment_count(fragments->tree); f++) {
-		guint first, end;
-
-		ro_splice_fragments_members(fragments, f, &first, &end);
-		if (any_hot(fragments, first, end))
-			pack_rest(fragments, first, end);
-		else
-			fragments->kept[f] = end > first;
-	}
-}
-
-/* Walks the tails of a pack: it is a copy if they are all those of one fragment block, in place. */
-static void note_copies(ro_splice_fragments *fragments)
+static void pack_rest(ro_splice_fragments *fragments)
 {
 	for (guint i = 0; i < fragments->tails->len; i++) {
-		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
-		guint32 fragment = fragment_of(tail), filled = 0;
-		guint first, end;
-		ro_splice_pack *pack;
+		ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
 
-		ro_splice_fragments_members(fragments, fragment, &first, &end);
-		if (i != first || tail->pack == IMG_NONE)
-			continue;
-		for (; i < end; i++) {
-			const ro_splice_tail *next =
-				&g_array_index(fragments->tails, ro_splice_tail, i);
-
-			if (next->pack != tail->pack || next->offset != filled ||
-				offset_of(next) != filled)
-				break;
-			filled += length_of(next);
-		}
-		pack = &g_array_index(fragments->packs, ro_splice_pack, tail->pack);
-		if (i == end && filled == pack->size)
-			pack->copy_of = fragment;
-		i = end - 1;
+		if (!tail->hot && !fragments->kept[fragment_of(tail)])
+			pack_tail(fragments, tail, fragments->packs->len == fragments->hot_packs);
 	}
 }
 
@@ -196,9 +182,10 @@ ro_splice_fragments *ro_splice_fragments_new(const img_tree *tree, const ro_plan
 	fragments->packs = g_array_new(FALSE, FALSE, sizeof(ro_splice_pack));
 	fragments->kept = g_new0(gboolean, img_tree_fragment_count(tree));
 	fragments->new_kept = g_new0(guint32, img_tree_fragment_count(tree));
+	mark_hot(fragments, plan);
+	choose_kept(fragments);
 	pack_hot(fragments, plan);
-	pack_cold(fragments);
-	note_copies(fragments);
+	pack_rest(fragments);
 	fragments->new_pack = g_new0(guint32, fragments->packs->len);
 	return fragments;
 }

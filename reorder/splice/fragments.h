@@ -2,9 +2,9 @@
 /*
  * Which tails go into which fragment block.
  *
- * The tails of the plan's files are packed together, in the order of the plan. A fragment block
- * that none of them comes from stays as it is; what is left in the others is packed together too,
- * in its old order.
+ * A fragment block stays as it is if it holds none of the plan's tails, or (nearly) nothing else:
+ * then all of it moves to the plan's data. The others are taken apart: the plan's tails are packed
+ * together in the order of the plan, and what is left is packed together in its old order.
  */
 #ifndef RO_SPLICE_FRAGMENTS_H
 #define RO_SPLICE_FRAGMENTS_H
@@ -23,7 +23,6 @@ typedef struct {
 /* A new fragment block. */
 typedef struct {
 	guint32 size;      /* bytes, unpacked */
-	guint32 copy_of;   /* fragment that has the very same content already, or IMG_NONE */
 	guint32 size_word; /* as img_fragment's, once it is packed */
 	guint64 position;  /* in the new image, once it is written */
 } ro_splice_pack;
@@ -33,7 +32,7 @@ typedef struct {
 	GArray *tails;     /* of ro_splice_tail, by span */
 	GArray *packs;     /* of ro_splice_pack: those with the plan's tails, then the others */
 	guint hot_packs;   /* how many of them hold the plan's tails */
-	gboolean *kept;    /* for each fragment block: it stays */
+	gboolean *kept;    /* for each fragment block: it stays as it is */
 	guint32 *new_pack; /* number of each pack in the new fragment table */
 	guint32 *new_kept; /* number of each fragment block that stays */
 	guint32 count;     /* of fragment blocks in the new image */

@@ -14,18 +14,32 @@ static void append(GArray *order, ro_splice_kind kind, guint index)
 	g_array_append_val(order, item);
 }
 
+/* A run goes to the first file that has to do with it. */
+static void append_run(GArray *order, const GArray *runs, guint64 position, guint rank)
+{
+	guint index = ro_splice_runs_find(runs, position);
+	const ro_splice_item *last =
+		order->len > 0 ? &g_array_index(order, ro_splice_item, order->len - 1) : NULL;
+
+	if (g_array_index(runs, ro_splice_run, index).rank != rank)
+		return;
+	if (!last || last->kind != RO_SPLICE_RUN || last->index != index)
+		append(order, RO_SPLICE_RUN, index);
+}
+
 static void append_file(GArray *order, const GArray *runs, const ro_splice_fragments *fragments,
 	const img_inode *inode, guint rank, guint *packs)
 {
 	const ro_splice_tail *tail = ro_splice_fragments_tail(fragments, inode);
 
-	if (inode->data_stored > 0) {
-		guint run = ro_splice_runs_find(runs, inode->data_start);
-
-		if (g_array_index(runs, ro_splice_run, run).rank == rank)
-			append(order, RO_SPLICE_RUN, run);
-	}
-	if (tail && tail->pack == *packs)
+	if (inode->data_stored > 0)
+		append_run(order, runs, inode->data_start, rank);
+	if (!tail)
+		return;
+	if (fragments->kept[inode->fragment])
+		append_run(order, runs, img_tree_fragment(fragments->tree, inode->fragment)->start,
+			rank);
+	else if (tail->pack == *packs)
 		append(order, RO_SPLICE_PACK, (*packs)++);
 }
 
@@ -62,6 +76,7 @@ GArray *ro_splice_order(
 	append_cold(order, runs, fragments);
 	if (plan->layout == RO_LAYOUT_END)
 		append_hot(order, runs, fragments, plan);
+	g_assert(order->len == runs->len + fragments->packs->len);
 	return order;
 }
 

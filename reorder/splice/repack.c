@@ -90,12 +90,6 @@ static gpointer unpack_start(gpointer shared, GError **error)
 	return NULL;
 }
 
-static gboolean needs_unpacking(const ro_splice_fragments *fragments, const ro_splice_tail *tail)
-{
-	return tail->pack != IMG_NONE &&
-	       g_array_index(fragments->packs, ro_splice_pack, tail->pack).copy_of == IMG_NONE;
-}
-
 static gboolean scatter_tail(ro_splice_repack *repack, const ro_splice_tail *tail,
 	const guint8 *data, gsize length, GError **error)
 {
@@ -127,8 +121,7 @@ static gboolean unpack_work(gpointer data, guint item, GError **error)
 	for (guint i = first; i < end; i++) {
 		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
 
-		if (needs_unpacking(fragments, tail) &&
-			!scatter_tail(repack, tail, block, length, error))
+		if (!scatter_tail(repack, tail, block, length, error))
 			return FALSE;
 	}
 	return TRUE;
@@ -159,8 +152,6 @@ static gboolean pack_work(gpointer data, guint item, GError **error)
 	const guint8 *packed;
 	gsize size;
 
-	if (pack->copy_of != IMG_NONE)
-		return TRUE;
 	pack->size_word = pack->size | IMG_BLOCK_UNCOMPRESSED;
 	if (!own->compressor)
 		return TRUE;
@@ -179,16 +170,13 @@ static const ro_splice_task pack_task = {pack_start, pack_work, own_end};
 static void find_broken_up(ro_splice_repack *repack)
 {
 	const ro_splice_fragments *fragments = repack->fragments;
-	guint32 last = IMG_NONE;
 
-	for (guint i = 0; i < fragments->tails->len; i++) {
-		const ro_splice_tail *tail = &g_array_index(fragments->tails, ro_splice_tail, i);
-		guint32 fragment = (guint32)(tail->span.start >> 32);
+	for (guint32 i = 0; i < img_tree_fragment_count(fragments->tree); i++) {
+		guint first, end;
 
-		if (fragment == last || !needs_unpacking(fragments, tail))
-			continue;
-		g_array_append_val(repack->broken_up, fragment);
-		last = fragment;
+		ro_splice_fragments_members(fragments, i, &first, &end);
+		if (!fragments->kept[i] && end > first)
+			g_array_append_val(repack->broken_up, i);
 	}
 }
 

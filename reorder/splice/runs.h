@@ -7,20 +7,18 @@
 #ifndef RO_SPLICE_RUNS_H
 #define RO_SPLICE_RUNS_H
 
-#include "reorder/plan.h"
-#include "reorder/splice/spans.h"
+#include "reorder/splice/fragments.h"
 
 #define RO_SPLICE_COLD G_MAXUINT32 /* the rank of what is not in the plan */
 
 typedef struct {
 	ro_span span;     /* in the old image */
-	guint32 rank;     /* lowest place in plan->files of a file that has data in it */
+	guint32 rank;     /* lowest place in plan->files of a file with blocks or a tail in it */
 	guint64 position; /* in the new image, once it is written */
 } ro_splice_run;
 
-/* Array of ro_splice_run in the order of the old image. kept: for each fragment block whether it
- * stays. */
-GArray *ro_splice_runs_new(const img_tree *tree, const ro_plan *plan, const gboolean *kept);
+/* Array of ro_splice_run in the order of the old image. */
+GArray *ro_splice_runs_new(const ro_splice_fragments *fragments, const ro_plan *plan);
 
 /* The run that holds the byte at position; there has to be one. */
 guint ro_splice_runs_find(const GArray *runs, guint64 position);
