@@ -490,14 +490,15 @@ static void test_beyond_half_of_the_range(void)
 		fx_write(&fx, paths->pdata[i], paths->pdata[i], strlen(paths->pdata[i]));
 	}
 	add_cold(&fx);
-	fx_image(&fx, "");
+	/* Its look for duplicates is quadratic in files of one size. */
+	fx_image(&fx, "-no-duplicates");
 	trace = fx_trace((const char *const *)paths->pdata, COUNT);
 	for (ro_layout layout = RO_LAYOUT_END; layout <= RO_LAYOUT_FRONT; layout++) {
 		g_autoptr(ro_plan) plan = make_plan(fx.tree, trace, layout);
 		guint skipped;
 		g_autoptr(GString) sort =
 			ro_sort_file_mksquashfs(plan, fx.tree, NULL, NULL, &skipped);
-		g_autofree char *err = fx_mksquashfs(&fx, "", sort);
+		g_autofree char *err = fx_mksquashfs(&fx, "-no-duplicates", sort);
 
 		g_assert_cmpstr(err, ==, "");
 		fx_open(&fx);
