@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "reorder/image/le.h"
-#include "reorder/splice/order.h"
+#include "reorder/splice/layout.h"
 #include "reorder/splice/put.h"
 #include "reorder/splice/repack.h"
 #include "reorder/splice/runs.h"
 #include "reorder/splice/tables.h"
 #include "reorder/splice/tree_writer.h"
-#include "reorder/splice/writer.h"
+#include "reorder/splice/image_writer.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 

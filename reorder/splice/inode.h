@@ -6,7 +6,7 @@
 #ifndef RO_SPLICE_INODE_H
 #define RO_SPLICE_INODE_H
 
-#include "reorder/splice/directory.h"
+#include "reorder/splice/listing.h"
 #include "reorder/splice/fragments.h"
 
 /* What an inode is made of. */

@@ -5,7 +5,7 @@
 
 #include "reorder/splice/fragments.h"
 #include "reorder/splice/compressor.h"
-#include "reorder/splice/writer.h"
+#include "reorder/splice/image_writer.h"
 
 /*
  * Numbers the fragment blocks in the order in which they lie in the new image, so that those that

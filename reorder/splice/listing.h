@@ -3,8 +3,8 @@
  * Writes the listing of a directory, and the index that lets the kernel find a name in a large one
  * without reading all of it (Linux: fs/squashfs/namei.c, get_dir_index_using_name).
  */
-#ifndef RO_SPLICE_DIRECTORY_H
-#define RO_SPLICE_DIRECTORY_H
+#ifndef RO_SPLICE_LISTING_H
+#define RO_SPLICE_LISTING_H
 
 #include "reorder/image/image_tree.h"
 #include "reorder/splice/metadata_writer.h"

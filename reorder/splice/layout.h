@@ -6,8 +6,8 @@
  * blocks of its files in the order of the plan, and among them each new fragment block right behind
  * the blocks of the file whose tail is the first in it, for that is when a boot asks for it.
  */
-#ifndef RO_SPLICE_ORDER_H
-#define RO_SPLICE_ORDER_H
+#ifndef RO_SPLICE_LAYOUT_H
+#define RO_SPLICE_LAYOUT_H
 
 #include "reorder/splice/fragments.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Layouts: Linux, fs/squashfs/squashfs_fs.h, squashfs_dir_header, _dir_entry and _dir_index. */
-#include "reorder/splice/directory.h"
+#include "reorder/splice/listing.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The new image, written from its start to its end; only the superblock is set at the end. */
-#ifndef RO_SPLICE_WRITER_H
-#define RO_SPLICE_WRITER_H
+#ifndef RO_SPLICE_IMAGE_WRITER_H
+#define RO_SPLICE_IMAGE_WRITER_H
 
 #include "reorder/image/byte_source.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/splice/order.h"
+#include "reorder/splice/layout.h"
 
 #include "reorder/splice/runs.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/splice/writer.h"
+#include "reorder/splice/image_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
