@@ -95,7 +95,7 @@ static const also_class *find_class(const char *value)
 
 static gboolean is_pattern(const char *value)
 {
-	return strpbrk(value, "/*?[") != NULL;
+	return !*value || strpbrk(value, "/*?[");
 }
 
 static ro_glob *value_glob(const char *value, GError **error)
