@@ -44,6 +44,7 @@ typedef struct {
 	GArray *extents; /* of li_extent: of the replaced files in the old ISO */
 	GPtrArray *mappings;
 	gboolean large;    /* files of 4 GiB or more */
+	guint64 size;      /* of the new ISO, about; more than less */
 	gboolean enhanced; /* an ISO 9660:1999 tree */
 	li_isomd5 isomd5;
 	GPtrArray *argv; /* of char *, owned */
@@ -290,6 +291,7 @@ static gboolean take_replacement(rebuild *r, const li_replacement *replacement, 
 			r->job->iso->path, replacement->file->path);
 	if (stat(replacement->content, &st))
 		return ro_fail_errno(error, errno, "%s", replacement->content);
+	r->size += (guint64)st.st_size;
 	r->large |= (guint64)st.st_size >= FOUR_GIB - 1;
 	if ((guint64)st.st_size >= FOUR_GIB - 1 && node->size < FOUR_GIB - 1)
 		ro_warn("%s: 4 GiB or more now; some programs (FAT32 sticks, Windows) can't take such a file",
@@ -309,6 +311,7 @@ static gboolean rebuild_open(rebuild *r, GError **error)
 	const li_iso *iso = r->job->iso;
 	guint64 enhanced_at;
 
+	r->size = iso->volume.size;
 	r->extents = g_array_new(FALSE, FALSE, sizeof(li_extent));
 	r->mappings = g_ptr_array_new_with_free_func(mapping_free);
 	r->argv = g_ptr_array_new_with_free_func(g_free);
@@ -414,6 +417,10 @@ static void add_layout(rebuild *r)
 	add_words(r, "-boot_image", "any", "replay", NULL);
 	if (r->report->images->len) /* else a lone isolinux makes it write lower-case names */
 		add_words(r, "-boot_image", "any", "next", NULL);
+	if (r->report->cylinder_aligned &&
+		r->size >= FOUR_GIB) /* what it replays ends at 4.27 GB */
+		add_words(r, "-boot_image", "any", "partition_sec_hd=63", "-boot_image", "any",
+			"partition_hd_cyl=255", NULL);
 	if (volume->gpt_disk_guid) {
 		g_autofree char *guid = g_strconcat("gpt_disk_guid=", volume->gpt_disk_guid, NULL);
 
