@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "iso/volume.h"
+#include "iso/volume_tree.h"
 #include "reorder/image/le.h"
 
 enum { ENTRY = 32, CATALOG_SECTORS = 4 };
@@ -39,7 +40,7 @@ static void add_entry(const guint8 *entry, guint8 platform, GPtrArray *boot_imag
 	image->bootable = entry[0] == ID_BOOTABLE;
 	image->media = entry[1] & 0x0f;
 	image->load_sectors = img_le16(entry + 6);
-	image->offset = (guint64)img_le32(entry + 8) * LI_BLOCK;
+	image->offset = (guint64)img_le32(entry + 8) * LI_SECTOR;
 	g_ptr_array_add(boot_images, image);
 }
 
@@ -62,13 +63,13 @@ static gsize read_section(const guint8 *catalog, gsize at, gsize size, GPtrArray
 
 void li_el_torito_read(const img_source *disc, guint32 sector, GPtrArray *boot_images)
 {
-	guint8 catalog[CATALOG_SECTORS * LI_BLOCK] = {0};
+	guint8 catalog[CATALOG_SECTORS * LI_SECTOR] = {0};
 	gsize at = 2 * ENTRY;
 	gboolean last = FALSE;
 
 	for (gsize i = 0; i < CATALOG_SECTORS; i++)
-		if (!img_source_read(disc, (sector + (guint64)i) * LI_BLOCK,
-			    catalog + i * LI_BLOCK, LI_BLOCK, NULL))
+		if (!img_source_read(disc, (sector + (guint64)i) * LI_SECTOR,
+			    catalog + i * LI_SECTOR, LI_SECTOR, NULL))
 			break;
 	if (!is_validation(catalog))
 		return;

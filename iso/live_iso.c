@@ -317,7 +317,7 @@ static gboolean read_all(li_iso *iso, GError **error)
 
 	if (!li_volume_read(&disc, &iso->volume, iso->boot_images, error))
 		return FALSE;
-	files = li_files_read(&disc, &iso->volume.rock_ridge, error);
+	files = li_files_read(&disc, &iso->volume, error);
 	if (!files)
 		return FALSE;
 	g_ptr_array_unref(iso->files);

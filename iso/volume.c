@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "iso/directory.h"
+#include "iso/volume_tree.h"
 #include "reorder/image/le.h"
 #include "reorder/util/error.h"
 
@@ -20,7 +20,6 @@ enum {
 	AT_SPACE_SIZE = 80,
 	AT_ESCAPES = 88,
 	AT_BLOCK_SIZE = 128,
-	AT_ROOT_RECORD = 156,
 	AT_PUBLISHER = 318,
 	AT_PREPARER = 446,
 	AT_APPLICATION = 574,
@@ -80,11 +79,11 @@ static gboolean is_joliet(const guint8 *sector)
 static gboolean take_primary(
 	const img_source *disc, const guint8 *sector, li_volume *volume, GError **error)
 {
-	if (img_le16(sector + AT_BLOCK_SIZE) != LI_BLOCK)
+	if (img_le16(sector + AT_BLOCK_SIZE) != LI_SECTOR)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: logical blocks of %u bytes; only ISOs with blocks of 2048 bytes are supported",
 			disc->label, img_le16(sector + AT_BLOCK_SIZE));
-	volume->size = (guint64)img_le32(sector + AT_SPACE_SIZE) * LI_BLOCK;
+	volume->size = (guint64)img_le32(sector + AT_SPACE_SIZE) * LI_SECTOR;
 	volume->volume_id = text_field(sector, AT_VOLUME_ID, 32);
 	volume->system_id = text_field(sector, AT_SYSTEM_ID, 32);
 	volume->publisher_id = text_field(sector, AT_PUBLISHER, 128);
@@ -98,23 +97,23 @@ static gboolean take_primary(
 /* UTF-16 units that Joliet itself allows; mkisofs -joliet-long and libisofs exceed it. */
 enum { JOLIET_UNITS = 64 };
 
-static void look_at_joliet_name(const li_record *record, gpointer data)
+static gboolean is_long(const char *record_name)
 {
-	gsize length = record->name_length;
+	glong units = g_utf8_strlen(record_name, -1);
 
 	/* ";1" is no part of the name. */
-	if (length > 4 && memcmp(record->name + length - 4, "\0;\0001", 4) == 0)
-		length -= 4;
-	if (length > 2 * JOLIET_UNITS)
-		*(gboolean *)data = TRUE;
+	return units - (g_str_has_suffix(record_name, ";1") ? 2 : 0) > JOLIET_UNITS;
 }
 
-static void take_joliet(const img_source *disc, const guint8 *sector, li_volume *volume)
+/* A broken Joliet tree is no reason to refuse here: the files come from the other one. */
+static gboolean has_long_names(const img_source *disc)
 {
-	volume->joliet = TRUE;
-	/* A broken tree is no reason to refuse: it is only copied. */
-	li_directory_walk(disc, sector + AT_ROOT_RECORD, look_at_joliet_name,
-		&volume->joliet_long_names, NULL);
+	g_autoptr(li_tree) tree = li_tree_read(disc->fd, LI_VD_JOLIET, disc->label, NULL);
+
+	for (guint i = 0; tree && i < tree->nodes->len; i++)
+		if (is_long(((const li_node *)tree->nodes->pdata[i])->record_name))
+			return TRUE;
+	return FALSE;
 }
 
 /* One descriptor; *catalog becomes the sector of the boot catalog. */
@@ -125,8 +124,7 @@ static gboolean take_descriptor(const img_source *disc, const guint8 *sector, li
 	case TYPE_PRIMARY:
 		return volume->volume_id || take_primary(disc, sector, volume, error);
 	case TYPE_SUPPLEMENTARY:
-		if (is_joliet(sector) && !volume->joliet)
-			take_joliet(disc, sector, volume);
+		volume->joliet = volume->joliet || is_joliet(sector);
 		return TRUE;
 	case TYPE_BOOT:
 		if (memcmp(sector + 7, "EL TORITO SPECIFICATION", 23) == 0)
@@ -145,11 +143,11 @@ static gboolean is_udf(const guint8 *sector)
 static gboolean read_descriptors(
 	const img_source *disc, li_volume *volume, guint32 *catalog, GError **error)
 {
-	guint8 sector[LI_BLOCK];
+	guint8 sector[LI_SECTOR];
 	gboolean ended = FALSE;
 
 	for (guint i = FIRST_DESCRIPTOR; i <= LAST_DESCRIPTOR; i++) {
-		if (!img_source_read(disc, (guint64)i * LI_BLOCK, sector, sizeof(sector), NULL))
+		if (!img_source_read(disc, (guint64)i * LI_SECTOR, sector, sizeof(sector), NULL))
 			break;
 		volume->udf = volume->udf || is_udf(sector);
 		ended = ended || !is_descriptor(sector) || sector[0] == TYPE_TERMINATOR;
@@ -168,11 +166,11 @@ static gboolean read_descriptors(
  * table of contents). */
 static gboolean has_old_session(const img_source *disc, guint64 size)
 {
-	guint8 sector[LI_BLOCK];
+	guint8 sector[LI_SECTOR];
 
-	return img_source_read(disc, OLD_SESSION * LI_BLOCK, sector, sizeof(sector), NULL) &&
+	return img_source_read(disc, OLD_SESSION * LI_SECTOR, sector, sizeof(sector), NULL) &&
 	       is_descriptor(sector) && sector[0] == TYPE_PRIMARY &&
-	       (guint64)img_le32(sector + AT_SPACE_SIZE) * LI_BLOCK != size;
+	       (guint64)img_le32(sector + AT_SPACE_SIZE) * LI_SECTOR != size;
 }
 
 static gboolean check_size(const img_source *disc, const li_volume *volume, GError **error)
@@ -195,6 +193,7 @@ gboolean li_volume_read(
 		return FALSE;
 	if (catalog)
 		li_el_torito_read(disc, catalog, boot_images);
+	volume->joliet_long_names = volume->joliet && has_long_names(disc);
 	volume->multi_session = has_old_session(disc, volume->size);
 	return TRUE;
 }

@@ -8,8 +8,6 @@
 
 #include "iso/live_iso.h"
 
-enum { LI_BLOCK = 2048 };
-
 /*
  * Reads everything but volume->rock_ridge, and the boot images (without their paths).
  * RO_ERROR_UNSUITABLE if it is no ISO or shorter than its descriptors or its GPT say. The volume
