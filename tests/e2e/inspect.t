@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # inspect: what it says of ISOs that can be reordered, and why it refuses others.
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck disable=SC2154  # status, out and err are set by run
 requires command -v xorriso mksquashfs mkfs.erofs jq lz4 cpio
 
 cd "$TMP" || exit 1
