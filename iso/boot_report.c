@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "iso/volume_tree.h"
-#include "reorder/util/child.h"
+#include "iso/xorriso.h"
 #include "reorder/util/error.h"
 
 /* What becomes of the lines with this label. */
@@ -226,16 +226,14 @@ li_boot_report *li_boot_report_parse(const char *text)
 
 li_boot_report *li_boot_report_new(const char *iso_path, GError **error)
 {
-	g_autofree char *absolute = g_canonicalize_filename(iso_path, NULL);
-	g_autofree char *address = g_strconcat("stdio:", absolute, NULL);
+	g_autofree char *address = li_xorriso_address(iso_path);
 	g_autoptr(GString) out = g_string_new(NULL);
-	const char *argv[] = {"xorriso", "-no_rc", "-abort_on", "FAILURE", "-indev", address,
-		"-report_el_torito", "plain", "-report_system_area", "plain", "-end", NULL};
-	const ro_child_spec spec = {.argv = argv, .out = out};
+	const char *argv[] = {"-indev", address, "-report_el_torito", "plain",
+		"-report_system_area", "plain", "-end", NULL};
+	const li_xorriso run = {
+		.argv = argv, .subject = iso_path, .code = RO_ERROR_FAILED, .out = out};
 
-	if (!ro_child_run(&spec, NULL, error))
-		return NULL;
-	return li_boot_report_parse(out->str);
+	return li_xorriso_run(&run, error) ? li_boot_report_parse(out->str) : NULL;
 }
 
 gboolean li_boot_report_holds(const li_boot_report_partition *partition, const GArray *extents)
@@ -353,12 +351,37 @@ GPtrArray *li_boot_report_normalize(const li_boot_report *report, const GArray *
 	return lines;
 }
 
+/* xorriso complains of tables that are off: "GPT backup problems", "GPT array CRC wrong". A rebuild
+ * may cure that. */
+static gboolean is_complaint(const char *line)
+{
+	const char *colon = strchr(line, ':');
+
+	return colon && (g_strstr_len(line, colon - line, "problems") ||
+				g_strstr_len(line, colon - line, "wrong"));
+}
+
+static void drop_complaints(GPtrArray *lines, const li_boot_report *report)
+{
+	for (guint i = lines->len; i; i--) {
+		const char *line = g_ptr_array_index(lines, i - 1);
+		gboolean known = FALSE;
+
+		for (guint k = 0; is_complaint(line) && !known && k < report->lines->len; k++)
+			known = is_complaint(g_ptr_array_index(report->lines, k));
+		if (known)
+			g_ptr_array_remove_index(lines, i - 1);
+	}
+}
+
 gboolean li_boot_report_same(const li_boot_report *old_report, const GArray *old_extents,
 	const li_boot_report *new_report, const GArray *new_extents, GError **error)
 {
 	g_autoptr(GPtrArray) a = li_boot_report_normalize(old_report, old_extents);
 	g_autoptr(GPtrArray) b = li_boot_report_normalize(new_report, new_extents);
 
+	drop_complaints(a, old_report);
+	drop_complaints(b, old_report);
 	for (guint i = 0; i < MAX(a->len, b->len); i++) {
 		const char *old_line = i < a->len ? g_ptr_array_index(a, i) : "nothing";
 		const char *new_line = i < b->len ? g_ptr_array_index(b, i) : "nothing";

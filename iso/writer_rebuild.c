@@ -19,12 +19,9 @@
 #include "iso/identity.h"
 #include "iso/isomd5.h"
 #include "iso/rebuild_options.h"
-#include "reorder/util/child.h"
+#include "iso/xorriso.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
-
-/* replay is there since 1.5.2, and -rockridge. */
-enum { NEED_MAJOR = 1, NEED_MINOR = 5, NEED_MICRO = 2 };
 
 enum { TAIL_CHUNK = 1 << 20 };
 
@@ -48,7 +45,6 @@ typedef struct {
 	gboolean enhanced; /* an ISO 9660:1999 tree */
 	li_isomd5 isomd5;
 	GPtrArray *argv; /* of char *, owned */
-	char *problem;   /* the first message of xorriso that is more than a warning */
 } rebuild;
 
 static void mapping_free(gpointer data)
@@ -67,52 +63,23 @@ static void rebuild_clear(rebuild *r)
 	g_clear_pointer(&r->extents, g_array_unref);
 	g_clear_pointer(&r->mappings, g_ptr_array_unref);
 	g_clear_pointer(&r->argv, g_ptr_array_unref);
-	g_clear_pointer(&r->problem, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rebuild, rebuild_clear)
 
 /* --- before any long work --- */
 
-static gboolean check_version(GError **error)
+/* What xorriso sees on the ISO and would not copy. It complains where it can't replay something. */
+static gboolean check_equipment(const li_iso *iso, GError **error)
 {
-	static const char *const argv[] = {"xorriso", "-version", NULL};
+	g_autofree char *address = li_xorriso_address(iso->path);
 	g_autoptr(GString) out = g_string_new(NULL);
-	const ro_child_spec spec = {.argv = argv, .out = out};
-	guint major = 0, minor = 0, micro = 0;
-	const char *at;
-
-	if (!ro_child_need("xorriso", "xorriso", error) || !ro_child_run(&spec, NULL, error))
-		return FALSE;
-	at = strstr(out->str, "xorriso version   :");
-	if (!at || sscanf(strchr(at, ':') + 1, "%u.%u.%u", &major, &minor, &micro) != 3)
-		return ro_fail(error, RO_ERROR_FAILED,
-			"xorriso: can't read its version; install xorriso 1.5.2 or later");
-	if (major * 10000 + minor * 100 + micro <
-		NEED_MAJOR * 10000 + NEED_MINOR * 100 + NEED_MICRO)
-		return ro_fail(error, RO_ERROR_FAILED,
-			"xorriso: version %u.%u.%u can't keep the boot equipment of an ISO; install 1.5.2 or later",
-			major, minor, micro);
-	return TRUE;
-}
-
-static char *stdio_address(const char *path)
-{
-	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-
-	return g_strconcat("stdio:", absolute, NULL);
-}
-
-/* What xorriso sees on the ISO that it would not copy. */
-static gboolean check_sessions(const li_iso *iso, GError **error)
-{
-	g_autofree char *address = stdio_address(iso->path);
-	g_autoptr(GString) out = g_string_new(NULL);
-	const char *argv[] = {"xorriso", "-no_rc", "-abort_on", "FAILURE", "-indev", address,
-		"-toc", "-report_system_area", "cmd", "-end", NULL};
-	const ro_child_spec spec = {.argv = argv, .out = out};
+	const char *argv[] = {"-indev", address, "-toc", "-report_el_torito", "cmd",
+		"-report_system_area", "cmd", "-end", NULL};
+	const li_xorriso run = {
+		.argv = argv, .subject = iso->path, .code = RO_ERROR_UNSUITABLE, .out = out};
 	guint sessions = 0;
 
-	if (!ro_child_run(&spec, NULL, error))
+	if (!li_xorriso_run(&run, error))
 		return FALSE;
 	for (const char *p = out->str; (p = strstr(p, "ISO session  :")); p++)
 		sessions++;
@@ -158,17 +125,18 @@ static gboolean has_aaip(const li_tree *tree)
  */
 static gboolean check_attributes(const li_iso *iso, const li_tree *tree, GError **error)
 {
-	g_autofree char *address = stdio_address(iso->path);
+	g_autofree char *address = li_xorriso_address(iso->path);
 	g_autoptr(GString) out = g_string_new(NULL);
-	const char *argv[] = {"xorriso", "-no_rc", "-iso_rr_pattern", "off", "-acl", "on", "-xattr",
-		"any", "-indev", address, "-getfattr_r", "/", "--", "-find", "/", "-has_acl",
-		"-exec", "echo", "--", "-end", NULL};
-	const ro_child_spec spec = {.argv = argv, .out = out};
+	const char *argv[] = {"-iso_rr_pattern", "off", "-acl", "on", "-xattr", "any", "-indev",
+		address, "-getfattr_r", "/", "--", "-find", "/", "-has_acl", "-exec", "echo", "--",
+		"-end", NULL};
+	const li_xorriso run = {
+		.argv = argv, .subject = iso->path, .code = RO_ERROR_UNSUITABLE, .out = out};
 	g_auto(GStrv) lines = NULL;
 
 	if (!has_aaip(tree))
 		return TRUE;
-	if (!ro_child_run(&spec, NULL, error))
+	if (!li_xorriso_run(&run, error))
 		return FALSE;
 	lines = g_strsplit(out->str, "\n", -1);
 	for (char **line = lines; *line; line++)
@@ -257,14 +225,14 @@ static gboolean rebuild_check(const li_iso *iso, GError **error)
 {
 	g_autoptr(li_tree) tree = NULL;
 
-	if (!check_version(error) || (iso->volume.isomd5 && !li_isomd5_need(error)))
+	if (!li_xorriso_need(error) || (iso->volume.isomd5 && !li_isomd5_need(error)))
 		return FALSE;
 	tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);
 	if (!tree)
 		return FALSE;
 	return check_nodes(iso, tree, error) && check_attributes(iso, tree, error) &&
 	       check_tail(iso, error) && check_lists(iso, tree, error) &&
-	       check_sessions(iso, error);
+	       check_equipment(iso, error);
 }
 
 /* --- the commands --- */
@@ -446,11 +414,9 @@ static gboolean add_file_commands(rebuild *r, GError **error)
 static gboolean build_commands(rebuild *r, GError **error)
 {
 	const char *charset = li_rebuild_charset(r->tree, r->joliet);
-	g_autofree char *input = stdio_address(r->job->iso->path);
-	g_autofree char *output = stdio_address(r->job->out_path);
+	g_autofree char *input = li_xorriso_address(r->job->iso->path);
+	g_autofree char *output = li_xorriso_address(r->job->out_path);
 
-	add_words(
-		r, "xorriso", "-no_rc", "-abort_on", "MISHAP", "-return_with", "SORRY", "32", NULL);
 	add_words(r, "-iso_rr_pattern", "off", "-disk_pattern", "off", NULL);
 	add_words(r, "-backslash_codes", "in_double_quotes", NULL);
 	add_words(r, "-stdio_sync", "off", NULL); /* whoever renames the file syncs it */
@@ -467,58 +433,6 @@ static gboolean build_commands(rebuild *r, GError **error)
 	add(r, "-end");
 	g_ptr_array_add(r->argv, NULL);
 	return TRUE;
-}
-
-/* --- the run --- */
-
-/* "xorriso : UPDATE : Writing:       4096s   55.6%   fifo  90%  buf  50%" */
-static void show_progress(rebuild *r, const char *line)
-{
-	const char *writing = strstr(line, "Writing:");
-	const char *percent = writing ? strchr(writing, '%') : NULL;
-	const char *start = percent;
-
-	while (start && start > writing && (g_ascii_isdigit(start[-1]) || start[-1] == '.'))
-		start--;
-	if (percent && start < percent)
-		ro_progress_update(r->job->progress, g_ascii_strtod(start, NULL), 100, NULL);
-}
-
-static void on_message(const char *line, gpointer data)
-{
-	static const char *const bad[] = {" : SORRY : ", " : MISHAP : ", " : FAILURE : ",
-		" : FATAL : ", " : ABORT : ", ": MISHAP : ", ": FAILURE : ", ": FATAL : "};
-	rebuild *r = data;
-
-	if (strstr(line, " : UPDATE : ")) {
-		show_progress(r, line);
-		return;
-	}
-	for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
-		const char *found = strstr(line, bad[i]);
-
-		if (found && !r->problem)
-			r->problem = g_strchomp(g_strdup(found + strlen(bad[i])));
-	}
-	ro_progress_note(r->job->progress, "xorriso: %s", line);
-}
-
-/* xorriso says "completed successfully" even of an ISO that it filled with zeros in part. */
-static gboolean run_xorriso(rebuild *r, GError **error)
-{
-	const ro_child_spec spec = {.argv = (const char *const *)r->argv->pdata,
-		.on_out = on_message,
-		.on_err = on_message,
-		.data = r};
-	g_autoptr(GError) failure = NULL;
-	gboolean fine = ro_child_run(&spec, NULL, &failure);
-
-	if (fine && !r->problem)
-		return TRUE;
-	if (r->problem && (!failure || failure->code == RO_ERROR_FAILED))
-		return ro_fail(error, RO_ERROR_FAILED, "xorriso: %s", r->problem);
-	g_propagate_error(error, g_steal_pointer(&failure));
-	return FALSE;
 }
 
 /* --- afterwards, in place --- */
@@ -669,6 +583,16 @@ static gboolean output_is_blank(const li_write_job *job, GError **error)
 	if (!S_ISREG(st.st_mode) || st.st_size)
 		return ro_fail(error, RO_ERROR_FAILED, "%s: not an empty file", job->out_path);
 	return TRUE;
+}
+
+static gboolean run_xorriso(rebuild *r, GError **error)
+{
+	const li_xorriso run = {.argv = (const char *const *)r->argv->pdata,
+		.subject = r->job->out_path,
+		.code = RO_ERROR_FAILED,
+		.progress = r->job->progress};
+
+	return li_xorriso_run(&run, error);
 }
 
 static gboolean rebuild_write(const li_write_job *job, li_write_result *result, GError **error)
