@@ -12,7 +12,7 @@ const char *ro_layout_name(ro_layout layout);
 typedef struct {
 	guint32 inode;
 	guint32 access;   /* position in the order of first accesses */
-	guint32 position; /* of its name in the walk of the tree */
+	guint32 position; /* of its first name in the walk of the tree */
 	guint64 size;     /* bytes, unpacked */
 } ro_order_key;
 

@@ -30,7 +30,7 @@ typedef struct {
 	ro_plan *plan;
 	guint32 *note_of; /* for every inode its note or IMG_NONE */
 	GArray *notes;
-	guint32 *positions; /* ro_order_walk */
+	guint32 *positions; /* of every inode, that of its first name in ro_order_walk */
 } planner;
 
 typedef struct {
@@ -244,7 +244,7 @@ static hot_file make_file(const planner *p, guint index)
 {
 	const access_note *n = &g_array_index(p->notes, access_note, index);
 	const img_inode *inode = img_tree_inode(p->tree, n->inode);
-	ro_order_key key = {n->inode, index, p->positions[inode->first_entry], inode->size};
+	ro_order_key key = {n->inode, index, p->positions[n->inode], inode->size};
 
 	return (hot_file){key, n};
 }
@@ -333,6 +333,21 @@ static void count_bytes(ro_plan *plan, const img_tree *tree)
 	}
 }
 
+static guint32 *inode_positions(const img_tree *tree)
+{
+	g_autofree guint32 *walk = ro_order_walk(tree);
+	guint32 count = img_tree_inode_count(tree);
+	guint32 *positions = g_new(guint32, count);
+
+	memset(positions, 0xff, count * sizeof(*positions));
+	for (guint32 e = 0; e < img_tree_entry_count(tree); e++) {
+		guint32 inode = img_tree_entry(tree, e)->inode;
+
+		positions[inode] = MIN(positions[inode], walk[e]);
+	}
+	return positions;
+}
+
 ro_plan *ro_plan_new(
 	const img_tree *tree, const tr_trace *trace, const ro_plan_options *options, GError **error)
 {
@@ -347,7 +362,7 @@ ro_plan *ro_plan_new(
 		return NULL;
 	if (!add_also(&p, trace ? trace->kernel_version : NULL, error))
 		return NULL;
-	p.positions = ro_order_walk(tree);
+	p.positions = inode_positions(tree);
 	plan_files(&p);
 	plan_others(&p);
 	count_bytes(p.plan, tree);

@@ -12,8 +12,8 @@ static void append_items(GString *out, const img_tree *tree, const GArray *items
 		g_autofree char *path = img_tree_inode_path(tree, item->inode);
 
 		g_string_append_printf(out, "%s %u %c ", group, item->rank, kind);
-		/* The root has no name; a word must not be empty. */
-		ro_escape_append(out, *path ? path : "/");
+		/* The root, as in a trace. */
+		ro_escape_append(out, *path ? path : ".");
 		g_string_append_printf(out, " %s\n", item->reason);
 	}
 }
@@ -25,9 +25,9 @@ GString *ro_plan_format(const ro_plan *plan, const img_tree *tree)
 	g_string_append_printf(out, "layout %s\n", ro_layout_name(plan->layout));
 	g_string_append_printf(out, "order %s\n", ro_order_name(plan->order));
 	g_string_append_printf(out, "files %u\n", plan->files->len);
-	g_string_append_printf(out, "hot_files %u\n", plan->hot_files);
-	g_string_append_printf(out, "hot_bytes %" G_GUINT64_FORMAT "\n", plan->hot_bytes);
-	g_string_append_printf(out, "hot_stored %" G_GUINT64_FORMAT "\n", plan->hot_stored);
+	g_string_append_printf(out, "hot-files %u\n", plan->hot_files);
+	g_string_append_printf(out, "hot-bytes %" G_GUINT64_FORMAT "\n", plan->hot_bytes);
+	g_string_append_printf(out, "hot-stored %" G_GUINT64_FORMAT "\n", plan->hot_stored);
 	g_string_append_printf(out, "directories %u\n", plan->dirs->len);
 	g_string_append_printf(out, "symlinks %u\n", plan->symlinks->len);
 	g_string_append_printf(out, "unmatched %u\n", plan->unmatched);

@@ -503,10 +503,10 @@ static void test_text(void)
 	plan = make(fx.tree, trace, NULL);
 	text = ro_plan_format(plan, fx.tree);
 	g_assert_cmpstr(text->str, ==,
-		"reorder-livecd plan 1\nlayout end\norder access\nfiles 2\nhot_files 2\n"
-		"hot_bytes 2098152\nhot_stored 2098152\ndirectories 2\nsymlinks 1\nunmatched 1\n"
+		"reorder-livecd plan 1\nlayout end\norder access\nfiles 2\nhot-files 2\n"
+		"hot-bytes 2098152\nhot-stored 2098152\ndirectories 2\nsymlinks 1\nunmatched 1\n"
 		"hot 0 f d/a\\040b\\012\\134 open\nhot 1 f big partly read\n"
-		"hot 0 d / lookup\nhot 1 d d lookup\nhot 0 l d/\xe9 open\n");
+		"hot 0 d . lookup\nhot 1 d d lookup\nhot 0 l d/\xe9 open\n");
 }
 
 /* Every inode exactly once, whatever the order. */
