@@ -25,6 +25,8 @@ enum {
 	/* What mksquashfs takes and what it does not profit from, MiB. */
 	PACK_MEMORY_MIN = 16,
 	PACK_MEMORY_MAX = 4096,
+	/* No two times that a filesystem gives are equal that far apart. */
+	CLOCK_TICK_US = 20000,
 	UNPACK_QUEUE_MIN = 4,
 	UNPACK_QUEUE_MAX = 256,
 };
@@ -303,6 +305,30 @@ static gboolean unpack(rebuild_state *state, GError **error)
 	return TRUE;
 }
 
+/*
+ * mksquashfs tells hard links by all of lstat(2), times of access too, and reads each symlink in
+ * between. With relatime only the first reading behind a change is noted: here it is.
+ */
+static void settle_symlinks(const rebuild_state *state)
+{
+	const img_tree *tree = state->job->tree;
+	gboolean waited = FALSE;
+
+	for (guint32 i = 0; i < img_tree_entry_count(tree); i++) {
+		const img_inode *inode = img_tree_inode(tree, img_tree_entry(tree, i)->inode);
+		g_autofree char *path = NULL, *full = NULL, *target = NULL;
+
+		if (inode->type != IMG_SYMLINK || inode->first_entry == i)
+			continue;
+		if (!waited)
+			g_usleep(CLOCK_TICK_US);
+		waited = TRUE;
+		path = img_tree_entry_path(tree, i);
+		full = g_build_filename(state->tree, path, NULL);
+		target = g_file_read_link(full, NULL);
+	}
+}
+
 /* Second names, outside of the tree, for files whose own names cannot be written into a sort file.
  */
 static gboolean make_aliases(const rebuild_state *state, const GArray *aliased, GError **error)
@@ -347,6 +373,7 @@ static gboolean pack(rebuild_state *state, GError **error)
 
 	if (!argv || !write_sort_file(state, error))
 		return FALSE;
+	settle_symlinks(state);
 	spec.argv = argv_end(argv);
 	ro_progress_begin(job->progress, "pack");
 	if (!ro_child_run(&spec, NULL, error) ||
