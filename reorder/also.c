@@ -282,15 +282,6 @@ static GArray *find_hits(const img_tree *tree, const GArray *choices, GError **e
 	return hits;
 }
 
-/* Bytes in the image; of a fragment as much as the file has in it. */
-static guint64 stored_size(const img_tree *tree, const img_inode *inode)
-{
-	guint64 tail =
-		inode->fragment == IMG_NONE ? 0 : inode->size % img_tree_super(tree)->block_size;
-
-	return inode->type == IMG_FILE ? inode->data_stored + tail : 0;
-}
-
 static gboolean fits(const tally *sum, const also_class *class, guint64 size)
 {
 	return !class || sum->stored + size <= class->limit;
@@ -300,12 +291,14 @@ static GArray *take_hits(const img_tree *tree, const GArray *choices, const GArr
 	const char *const *values, tally *tallies)
 {
 	g_autofree gboolean *seen = g_new0(gboolean, img_tree_inode_count(tree));
+	g_autofree guint32 *fill = ro_fragment_fill(tree);
 	GArray *files = g_array_new(FALSE, FALSE, sizeof(ro_also_file));
 
 	for (guint i = 0; i < hits->len; i++) {
 		const hit *h = &g_array_index(hits, hit, i);
 		guint32 value = g_array_index(choices, choice, h->choice).value;
-		guint64 size = stored_size(tree, img_tree_inode(tree, h->inode));
+		const img_inode *inode = img_tree_inode(tree, h->inode);
+		guint64 size = inode->type == IMG_FILE ? ro_stored_bytes(tree, inode, fill) : 0;
 		ro_also_file file = {h->inode, value};
 
 		tallies[value].hits++;
@@ -324,12 +317,14 @@ static GArray *take_hits(const img_tree *tree, const GArray *choices, const GArr
 
 static void warn(const img_tree *tree, const char *value, const tally *sum)
 {
+	const also_class *class = find_class(value);
+
 	if (sum->hits == 0)
 		ro_warn("--also %s: nothing in %s is meant by it", value,
 			img_tree_source(tree)->label);
-	if (sum->left_out)
+	if (class && sum->left_out)
 		ro_warn("--also %s: limited to %" G_GUINT64_FORMAT " MiB, %u files left out", value,
-			find_class(value)->limit >> 20, sum->left_out);
+			class->limit >> 20, sum->left_out);
 }
 
 GArray *ro_also_find(

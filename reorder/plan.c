@@ -290,36 +290,9 @@ static void plan_others(planner *p)
 	}
 }
 
-/* For every fragment block how many bytes of it are in use, unpacked. */
-static guint64 *fragment_fill(const img_tree *tree)
-{
-	guint32 block_size = img_tree_super(tree)->block_size;
-	guint64 *fill = g_new0(guint64, img_tree_fragment_count(tree));
-
-	for (guint32 i = 0; i < img_tree_inode_count(tree); i++) {
-		const img_inode *inode = img_tree_inode(tree, i);
-
-		if (inode->type != IMG_FILE || inode->fragment == IMG_NONE)
-			continue;
-		fill[inode->fragment] = MAX(
-			fill[inode->fragment], inode->fragment_offset + inode->size % block_size);
-	}
-	return fill;
-}
-
-static guint64 fragment_share(const img_tree *tree, const img_inode *inode, const guint64 *fill)
-{
-	guint64 stored, tail = inode->size % img_tree_super(tree)->block_size;
-
-	if (inode->fragment == IMG_NONE || fill[inode->fragment] == 0)
-		return 0;
-	stored = IMG_BLOCK_STORED_SIZE(img_tree_fragment(tree, inode->fragment)->size_word);
-	return stored * tail / fill[inode->fragment];
-}
-
 static void count_bytes(ro_plan *plan, const img_tree *tree)
 {
-	g_autofree guint64 *fill = fragment_fill(tree);
+	g_autofree guint32 *fill = ro_fragment_fill(tree);
 	g_autoptr(GHashTable) counted = g_hash_table_new(ro_data_hash, ro_data_equal);
 
 	for (guint i = 0; i < plan->hot_files; i++) {
@@ -327,9 +300,8 @@ static void count_bytes(ro_plan *plan, const img_tree *tree)
 		const img_inode *inode = img_tree_inode(tree, index);
 
 		plan->hot_bytes += inode->size;
-		if (!g_hash_table_add(counted, (gpointer)inode))
-			continue;
-		plan->hot_stored += inode->data_stored + fragment_share(tree, inode, fill);
+		if (g_hash_table_add(counted, (gpointer)inode))
+			plan->hot_stored += ro_stored_bytes(tree, inode, fill);
 	}
 }
 

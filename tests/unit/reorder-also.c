@@ -204,6 +204,28 @@ static void test_modules_are_bounded(void)
 	assert_found(fx.tree, "6.1", "0:lib/modules/6.1/kernel/drivers/gpu/b.ko", "**/gpu");
 }
 
+/* The bound is of bytes as they are stored, in fragments too. */
+static void test_bound_is_of_stored_bytes(void)
+{
+	enum { COUNT = 70, SIZE = 1000000 };
+	static const char *const values[] = {"modules", NULL};
+	g_auto(fixture) fx;
+	g_autofree char *data = g_strnfill(SIZE, 'x');
+	g_autoptr(GArray) files = NULL;
+
+	fx_init(&fx);
+	for (guint i = 0; i < COUNT; i++) {
+		g_autofree char *path =
+			g_strdup_printf("lib/modules/6.1/kernel/drivers/ata/%u.ko", i);
+
+		data[0] = (char)i;
+		fx_write(&fx, path, data, SIZE);
+	}
+	fx_image(&fx, "-b 1M");
+	files = ro_also_find(fx.tree, values, "6.1", NULL);
+	g_assert_cmpuint(files->len, ==, COUNT);
+}
+
 static void refuse(const char *value, const char *message)
 {
 	const char *const values[] = {"modules", value, NULL};
@@ -239,6 +261,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/also/modules of all kernels", test_modules_of_all_kernels);
 	g_test_add_func("/also/kernel with an odd name", test_modules_of_odd_kernel);
 	g_test_add_func("/also/modules are bounded", test_modules_are_bounded);
+	g_test_add_func("/also/bound is of stored bytes", test_bound_is_of_stored_bytes);
 	g_test_add_func("/also/bad values are named", test_check);
 	return g_test_run();
 }
