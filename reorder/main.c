@@ -16,7 +16,12 @@ static gboolean run_verb(const ro_options *options, GError **error)
 		return ro_command_plan(options, error);
 	case RO_VERB_INSPECT:
 		return ro_command_inspect(options, error);
+	case RO_VERB_COMPARE:
+		return ro_command_compare(options, error);
+	case RO_VERB_SIMULATE:
+		return ro_command_simulate(options, error);
 	case RO_VERB_REORDER:
+	case RO_VERB_COUNT:
 		break;
 	}
 	return ro_command_reorder(options, error);

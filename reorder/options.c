@@ -8,15 +8,19 @@
 #include <string.h>
 
 #include "reorder/util/error.h"
+#include "trace/compare.h"
 
 enum {
 	REORDER = 1 << RO_VERB_REORDER,
 	TRACE = 1 << RO_VERB_TRACE,
 	PLAN = 1 << RO_VERB_PLAN,
 	INSPECT = 1 << RO_VERB_INSPECT,
-	BOOTS = REORDER | TRACE,
+	COMPARE = 1 << RO_VERB_COMPARE,
+	SIMULATE = 1 << RO_VERB_SIMULATE,
+	COMPARES = REORDER | COMPARE,
+	BOOTS = REORDER | TRACE | COMPARE,
 	PLANS = REORDER | PLAN,
-	ALL = REORDER | TRACE | PLAN | INSPECT,
+	ALL = (1 << RO_VERB_COUNT) - 1,
 };
 
 typedef gboolean (*setter)(ro_options *options, const char *value, GError **error);
@@ -203,6 +207,57 @@ static gboolean set_until(ro_options *o, const char *value, GError **error)
 	return TRUE;
 }
 
+static gboolean set_drive(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->drive = value;
+	return TRUE;
+}
+
+static gboolean set_runs(ro_options *o, const char *value, GError **error)
+{
+	guint64 runs;
+
+	if (!number("runs", value, 1, TR_RUNS_MAX, &runs, error))
+		return FALSE;
+	o->runs = (guint)runs;
+	return TRUE;
+}
+
+static gboolean set_firmware(ro_options *o, const char *value, GError **error)
+{
+	static const choice firmwares[] = {{"direct", TR_FIRMWARE_DIRECT},
+		{"bios", TR_FIRMWARE_BIOS}, {"uefi", TR_FIRMWARE_UEFI}, {NULL, 0}};
+	int firmware;
+
+	if (!choose(firmwares, "firmware", value, &firmware, error))
+		return FALSE;
+	o->firmware = (tr_firmware)firmware;
+	return TRUE;
+}
+
+static gboolean set_slow_motion(ro_options *o, const char *value, GError **error)
+{
+	char *end;
+
+	o->slow_motion = g_ascii_strtod(value, &end);
+	if (end != value && !*end && value[strspn(value, "0123456789.")] == '\0' &&
+		o->slow_motion >= 0.1 && o->slow_motion <= 1000)
+		return TRUE;
+	return bad_value(error, "slow-motion", value, "a number from 0.1 to 1000");
+}
+
+static gboolean set_cpu(ro_options *o, const char *value, GError **error)
+{
+	o->processor = tr_processor_find(value);
+	return o->processor || bad_value(error, "cpu", value, "one of laptop2008, laptop, desktop");
+}
+
+static gboolean set_report(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->report = value;
+	return TRUE;
+}
+
 static gboolean set_json(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
 	o->json = value;
@@ -222,6 +277,7 @@ static gboolean set_work_dir(ro_options *o, const char *value, G_GNUC_UNUSED GEr
 		o->field = TRUE;                                                                   \
 		return TRUE;                                                                       \
 	}
+SWITCH(compare)
 SWITCH(keep_work)
 SWITCH(force)
 SWITCH(quiet)
@@ -252,10 +308,22 @@ static const option options_table[] = {
 	{"memory", 'm', "SIZE", BOOTS, FALSE, set_memory, "of the virtual machine, like 4G"},
 	{"cpus", 0, "N", BOOTS, FALSE, set_cpus, "of the virtual machine"},
 	{"timeout", 0, "SECONDS", BOOTS, FALSE, set_timeout, "longest the boot may take here"},
+	{"compare", 0, NULL, REORDER, FALSE, set_compare,
+		"then compare the boot times of both ISOs"},
+	{"drive", 'd', "NAME|FILE", COMPARES | SIMULATE, FALSE, set_drive,
+		"cd (default), dvd, hdd, usb2, usb3, bmc, none, or a file; simulate: default all"},
+	{"runs", 'n', "N", COMPARES, FALSE, set_runs, "boots of each ISO (default 3)"},
+	{"firmware", 0, "NAME", COMPARES, FALSE, set_firmware, "direct (default), bios, uefi"},
+	{"cpu", 0, "NAME", COMPARES, FALSE, set_cpu,
+		"modelled processor: laptop2008 (default), laptop, desktop"},
+	{"slow-motion", 0, "K", COMPARES | SIMULATE, FALSE, set_slow_motion,
+		"the factor instead of a calibration; simulate: of the log (default 1)"},
+	{"report", 0, "FILE.html", COMPARES, FALSE, set_report, "write a report to look at"},
 	{"work-dir", 0, "DIR", BOOTS, FALSE, set_work_dir,
 		"for scratch files (default: TMPDIR or beside the output)"},
 	{"keep-work", 0, NULL, BOOTS, FALSE, set_keep_work, "leave the scratch files"},
-	{"force", 0, NULL, REORDER | TRACE | PLAN, FALSE, set_force, "replace files that exist"},
+	{"force", 0, NULL, REORDER | TRACE | PLAN | COMPARE, FALSE, set_force,
+		"replace files that exist"},
 	{"json", 0, "FILE", ALL, FALSE, set_json,
 		"write the results there too (- is standard output)"},
 	{"quiet", 'q', NULL, BOOTS, FALSE, set_quiet, "only warnings and errors"},
@@ -265,9 +333,17 @@ static const option options_table[] = {
 	{"list-options", 0, NULL, ALL, TRUE, set_list_options, NULL},
 };
 
-static const char *const verb_names[] = {NULL, "trace", "plan", "inspect"};
-static const char *const synopses[] = {"IN.iso OUT.iso [OPTION…]", "trace IN.iso [OPTION…]",
-	"plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]"};
+static const char *const verb_names[RO_VERB_COUNT] = {
+	NULL, "trace", "plan", "inspect", "compare", "simulate"};
+static const char *const synopses[RO_VERB_COUNT] = {"IN.iso OUT.iso [OPTION…]",
+	"trace IN.iso [OPTION…]", "plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]",
+	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]"};
+
+/* Of the arguments that are no options. */
+static const char *const first_arguments[RO_VERB_COUNT] = {
+	"IN.iso", "IN.iso", "IN.iso", "IN.iso", "A.iso", "READ-LOG"};
+static const char *const second_arguments[RO_VERB_COUNT] = {
+	[RO_VERB_REORDER] = "OUT.iso", [RO_VERB_COMPARE] = "B.iso"};
 
 static ro_verb find_verb(int *argc, char ***argv)
 {
@@ -330,13 +406,15 @@ static gboolean take_option(ro_options *options, const option *o, guint64 *seen,
 	return o->set(options, optarg, error);
 }
 
-static gboolean parse_options(ro_options *options, int argc, char **argv, GError **error)
+/* given: a bit for each option of the table that was there. */
+static gboolean parse_options(
+	ro_options *options, int argc, char **argv, guint64 *given, GError **error)
 {
 	char letters[2 * G_N_ELEMENTS(options_table) + 2];
 	g_autofree struct option *table = long_options(letters);
-	guint64 seen = 0;
 	int value;
 
+	*given = 0;
 	opterr = 0;
 	optind = 0; /* start anew, also for a second call */
 	while ((value = getopt_long(argc, argv, letters, table, NULL)) != -1) {
@@ -348,27 +426,48 @@ static gboolean parse_options(ro_options *options, int argc, char **argv, GError
 		if (value == '?')
 			return ro_fail(
 				error, RO_ERROR_USAGE, "%s: unknown option; see --help", text);
-		if (!take_option(options, option_of(value), &seen, error))
+		if (!take_option(options, option_of(value), given, error))
 			return FALSE;
 	}
 	return TRUE;
 }
 
-static gboolean check_arguments(ro_options *options, int argc, char **argv, GError **error)
+static gboolean take_arguments(ro_options *options, int argc, char **argv, GError **error)
 {
-	gboolean two = options->verb == RO_VERB_REORDER;
-	int given = argc - optind, wanted = two ? 2 : 1;
+	const char *second = second_arguments[options->verb];
+	int given = argc - optind, wanted = second ? 2 : 1;
 
 	if (given < wanted)
 		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
-			given == 0 ? "IN.iso" : "OUT.iso", synopses[options->verb]);
+			given == 0 ? first_arguments[options->verb] : second,
+			synopses[options->verb]);
 	if (given > wanted)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"%s: one argument too many; usage: reorder-livecd %s",
 			argv[optind + wanted], synopses[options->verb]);
 	options->input = argv[optind];
-	if (two)
+	if (options->verb == RO_VERB_REORDER)
 		options->output = argv[optind + 1];
+	if (options->verb == RO_VERB_COMPARE)
+		options->other = argv[optind + 1];
+	return TRUE;
+}
+
+/* The first of the options that need --compare; NULL: none was given. */
+static const char *needs_compare(const ro_options *options, guint64 given)
+{
+	if (options->verb != RO_VERB_REORDER || options->compare)
+		return NULL;
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++)
+		if (given & 1ull << i && (options_table[i].verbs & ~SIMULATE) == COMPARES)
+			return options_table[i].name;
+	return NULL;
+}
+
+static gboolean check_together(const ro_options *options, guint64 given, GError **error)
+{
+	const char *alone = needs_compare(options, given);
+
 	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"plan needs a --trace; make one with reorder-livecd trace");
@@ -377,6 +476,8 @@ static gboolean check_arguments(ro_options *options, int argc, char **argv, GErr
 			"--save-trace and --trace exclude each other: nothing is recorded");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
+	if (alone)
+		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
 	return TRUE;
 }
 
@@ -388,18 +489,22 @@ static void clear_until(gpointer data)
 
 gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **error)
 {
+	guint64 given;
+
 	*options = (ro_options){.engine = "auto",
 		.seed = 1,
+		.runs = 3,
+		.processor = &tr_processors[0],
 		.traces = g_ptr_array_new(),
 		.also = g_ptr_array_new()};
 	options->untils = g_array_new(FALSE, FALSE, sizeof(tr_until));
 	g_array_set_clear_func(options->untils, clear_until);
 	options->verb = find_verb(&argc, &argv);
-	if (!parse_options(options, argc, argv, error))
+	if (!parse_options(options, argc, argv, &given, error))
 		return FALSE;
 	if (options->help || options->version || options->list_options)
 		return TRUE;
-	if (!check_arguments(options, argc, argv, error))
+	if (!take_arguments(options, argc, argv, error) || !check_together(options, given, error))
 		return FALSE;
 	g_ptr_array_add(options->also, NULL);
 	return TRUE;

@@ -6,15 +6,26 @@
 
 #include "reorder/plan.h"
 #include "trace/boot.h"
+#include "trace/calibrate.h"
+#include "trace/measure.h"
 
-typedef enum { RO_VERB_REORDER, RO_VERB_TRACE, RO_VERB_PLAN, RO_VERB_INSPECT } ro_verb;
+typedef enum {
+	RO_VERB_REORDER,
+	RO_VERB_TRACE,
+	RO_VERB_PLAN,
+	RO_VERB_INSPECT,
+	RO_VERB_COMPARE,
+	RO_VERB_SIMULATE,
+	RO_VERB_COUNT,
+} ro_verb;
 
 typedef enum { RO_FORMAT_PLAN, RO_FORMAT_MKSQUASHFS, RO_FORMAT_GENSQUASHFS } ro_format;
 
 typedef struct {
 	ro_verb verb;
-	const char *input;
+	const char *input;      /* of simulate: a read log */
 	const char *output;     /* reorder: OUT.iso; trace, plan: -o, NULL is stdout */
+	const char *other;      /* compare: B.iso */
 	GPtrArray *traces;      /* of const char * */
 	const char *save_trace; /* or NULL */
 	const char *json;       /* or NULL */
@@ -26,10 +37,17 @@ typedef struct {
 	guint64 seed;
 	GPtrArray *also; /* of const char *, ends with NULL */
 	tr_accel accel;
-	guint64 memory; /* bytes; 0: chosen by the boot */
-	guint cpus;     /* 0: chosen */
-	double timeout; /* host seconds; 0: chosen */
-	GArray *untils; /* of tr_until */
+	guint64 memory;     /* bytes; 0: chosen by the boot */
+	guint cpus;         /* 0: chosen */
+	double timeout;     /* host seconds; 0: chosen */
+	GArray *untils;     /* of tr_until */
+	gboolean compare;   /* reorder: compare the new ISO with the old one */
+	const char *drive;  /* a profile or a file, or NULL */
+	guint runs;         /* boots of each ISO */
+	double slow_motion; /* 0: calibrated; simulate: 1 */
+	const tr_processor *processor;
+	tr_firmware firmware;
+	const char *report; /* or NULL */
 	gboolean keep_work, force, quiet, verbose;
 	gboolean help, version, list_options; /* nothing else is looked at */
 } ro_options;

@@ -9,7 +9,7 @@
 /* Under emulation a booting guest can compute for many seconds without opening anything new. */
 static const tr_until default_until = {.kind = TR_UNTIL_IDLE, .seconds = 20};
 
-static tr_boot_job boot_job(const ro_options *options, const ro_input *input)
+tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *input)
 {
 	gboolean given = options->untils->len > 0;
 
@@ -38,7 +38,7 @@ static gboolean have_entry(const tr_boot_job *job, GError **error)
 
 gboolean ro_recording_check(const ro_options *options, const ro_input *input, GError **error)
 {
-	tr_boot_job job = boot_job(options, input);
+	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	if (options->traces->len > 0)
 		return TRUE;
@@ -66,7 +66,7 @@ tr_trace *ro_recording_read_traces(const ro_options *options, GError **error)
 gboolean ro_recording_make(ro_recording *recording, const ro_options *options,
 	const ro_input *input, const char *workdir, ro_progress *progress, GError **error)
 {
-	tr_boot_job job = boot_job(options, input);
+	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	*recording = (ro_recording){0};
 	if (options->traces->len > 0) {

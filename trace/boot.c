@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace/boot.h"
+#include "trace/boot-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,7 @@ enum {
 	KVM_PATIENCE = 15, /* seconds until a guest on KVM has to say something */
 	TIMEOUT_KVM = 300,
 	TIMEOUT_TCG = 1200,
+	SETTLE = 8,
 	INITRD_ALIGNMENT = 4, /* as boot loaders put several initrds into memory */
 };
 
@@ -162,7 +163,18 @@ static gboolean append_initrd(
 	return TRUE;
 }
 
-static GByteArray *new_appendix(const GByteArray *initrd, GError **error)
+/* What the kernel unpacks before the agent of a calibration: a newc archive of nothing. */
+static void append_nothing(GByteArray *initrd)
+{
+	static const guint8 archive[124] =
+		"070701000000000000000000000000000000000000000100000000"
+		"00000000000000000000000000000000000000000000000B00000000"
+		"TRAILER!!!";
+
+	g_byte_array_append(initrd, archive, sizeof archive);
+}
+
+static GByteArray *new_appendix(const tr_booted *b, const GByteArray *initrd, GError **error)
 {
 	g_autofree char *path = ro_own_file(agent_name, error);
 	g_autofree char *agent = NULL;
@@ -173,39 +185,33 @@ static GByteArray *new_appendix(const GByteArray *initrd, GError **error)
 	const li_cpio_member members[] = {
 		{.path = TR_AGENT_DIR, .mode = S_IFDIR | 0700},
 		{.path = TR_AGENT_PATH, .mode = S_IFREG | 0700, .data = agent, .size = size},
+		{.path = TR_AGENT_CALIBRATE, .mode = S_IFREG | 0600, .data = ""},
 	};
-	return li_initrd_appendix(initrd->data, initrd->len, members, G_N_ELEMENTS(members), error);
+	return li_initrd_appendix(
+		initrd->data, initrd->len, members, G_N_ELEMENTS(members) - !b->calibrating, error);
 }
 
-static gboolean make_initrd(const tr_boot_job *job, const char *path, gsize *size, GError **error)
+static gboolean make_initrd(const tr_booted *b, GError **error)
 {
+	const tr_boot_job *job = b->job;
 	g_autoptr(GByteArray) initrd = g_byte_array_new();
 	g_autoptr(GByteArray) appendix = NULL;
 
-	for (guint i = 0; i < job->entry->initrds->len; i++)
+	if (b->calibrating)
+		append_nothing(initrd);
+	for (guint i = 0; !b->calibrating && i < job->entry->initrds->len; i++)
 		if (!append_initrd(job, g_ptr_array_index(job->entry->initrds, i), initrd, error))
 			return FALSE;
-	appendix = new_appendix(initrd, error);
+	appendix = new_appendix(b, initrd, error);
 	if (!appendix)
 		return FALSE;
 	g_byte_array_append(initrd, appendix->data, appendix->len);
-	*size = initrd->len;
-	return write_file(path, initrd->data, initrd->len, error);
+	return write_file(b->initrd, initrd->data, initrd->len, error);
 }
 
 /* --- the boot --- */
 
-/* What one boot needs and gives; the strings are owned. */
-typedef struct {
-	const tr_boot_job *job;
-	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
-	guint64 memory; /* bytes */
-	const char *accelerator;
-	tr_guest *guest;
-	tr_session_end end;
-} boot;
-
-static void clear_boot(boot *b)
+void tr_booted_clear(tr_booted *b)
 {
 	if (b->kernel)
 		unlink(b->kernel);
@@ -216,45 +222,52 @@ static void clear_boot(boot *b)
 	g_free(b->cmdline);
 	g_free(b->qemu_log);
 	g_free(b->read_log);
+	if (b->dropped)
+		g_ptr_array_unref(b->dropped);
+	g_free(b->end.console);
 	tr_guest_free(b->guest);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(boot, clear_boot)
 
-static guint64 choose_memory(const tr_boot_job *job, gsize initrd_size)
+guint64 tr_boot_memory(const tr_boot_job *job)
 {
-	guint64 needed = MEMORY_BESIDE_INITRD * (guint64)MEBI + 4 * (guint64)initrd_size;
+	guint64 needed = MEMORY_BESIDE_INITRD * (guint64)MEBI;
 
+	for (guint i = 0; i < job->entry->initrds->len; i++) {
+		const li_file *file =
+			li_iso_find(job->iso, g_ptr_array_index(job->entry->initrds, i));
+		needed += file ? 4 * MIN(file->size, INITRD_LIMIT) : 0;
+	}
 	return job->memory ? job->memory : MAX(needed, MEMORY_DEFAULT * (guint64)MEBI);
 }
 
-static gboolean prepare(boot *b, GError **error)
+static gboolean prepare(tr_booted *b, GError **error)
 {
 	const tr_boot_job *job = b->job;
-	g_autoptr(GPtrArray) dropped = g_ptr_array_new_with_free_func(g_free);
-	gsize initrd_size;
 
 	b->qemu_log = scratch(job, "qemu.log");
 	b->kernel = scratch(job, "kernel");
 	b->initrd = scratch(job, "initrd");
-	b->cmdline = new_cmdline(job, dropped, error);
-	if (!b->cmdline || !make_kernel(job, b->kernel, error) ||
-		!make_initrd(job, b->initrd, &initrd_size, error))
+	b->dropped = g_ptr_array_new_with_free_func(g_free);
+	b->cmdline = new_cmdline(job, b->dropped, error);
+	if (!b->cmdline || !make_kernel(job, b->kernel, error) || !make_initrd(b, error))
 		return FALSE;
-	b->memory = choose_memory(job, initrd_size);
-	for (guint i = 0; i < dropped->len; i++)
+	b->memory = tr_boot_memory(job);
+	for (guint i = 0; i < b->dropped->len; i++)
 		ro_progress_note(job->progress,
 			"left out of the kernel command line: %s (it would make the boot read the whole medium)",
-			(char *)g_ptr_array_index(dropped, i));
+			(char *)g_ptr_array_index(b->dropped, i));
 	return TRUE;
 }
 
 /* One start on one accelerator, with a medium and a log of its own. */
-static gboolean run_on(boot *b, const char *accelerator, double speak_within, GError **error)
+static gboolean run_on(tr_booted *b, const char *accelerator, double speak_within, GError **error)
 {
 	const tr_boot_job *job = b->job;
 	gboolean kvm = g_str_equal(accelerator, "kvm");
-	tr_medium_job medium = {
-		.iso_path = job->iso->path, .workdir = job->workdir, .log_name = "reads.log"};
+	tr_medium_job medium = {.iso_path = job->iso->path,
+		.workdir = job->workdir,
+		.log_name = "reads.log",
+		.parameters = job->medium};
 	g_autoptr(tr_medium_server) server = tr_medium_server_start(&medium, error);
 
 	if (!server)
@@ -282,11 +295,16 @@ static gboolean run_on(boot *b, const char *accelerator, double speak_within, GE
 	b->guest = tr_guest_new(job->tree, job->image->file->path);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
+	if (b->measuring) {
+		session.read_log = b->read_log;
+		session.settle = SETTLE;
+	}
+	g_clear_pointer(&b->end.console, g_free);
 	return tr_session_run(&session, b->guest, &b->end, error);
 }
 
 /* Some hosts have a KVM that looks usable and hangs every guest. */
-static gboolean run(boot *b, GError **error)
+static gboolean run(tr_booted *b, GError **error)
 {
 	gboolean forced = b->job->accel == TR_ACCEL_KVM;
 
@@ -328,7 +346,7 @@ static guint64 lost_events(const tr_guest *guest)
 	       tr_events_get_counts(guest->events)->refused;
 }
 
-static tr_trace *new_trace(const boot *b, GError **error)
+static tr_trace *new_trace(const tr_booted *b, GError **error)
 {
 	const tr_boot_job *job = b->job;
 	g_autoptr(tr_trace) trace = tr_trace_new();
@@ -354,7 +372,7 @@ static tr_trace *new_trace(const boot *b, GError **error)
 	return g_steal_pointer(&trace);
 }
 
-static gboolean check_events(const boot *b, GError **error)
+static gboolean check_events(const tr_booted *b, GError **error)
 {
 	const tr_guest *guest = b->guest;
 
@@ -369,7 +387,7 @@ static gboolean check_events(const boot *b, GError **error)
 		b->job->iso->path, b->job->image->file->path);
 }
 
-static gboolean read_log(const boot *b, tr_boot_result *result, GError **error)
+static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **error)
 {
 	const li_image *image = b->job->image;
 	guint64 offset = image->file->extents[0].offset;
@@ -384,7 +402,7 @@ static gboolean read_log(const boot *b, tr_boot_result *result, GError **error)
 	return TRUE;
 }
 
-static void warn(const boot *b, const tr_boot_result *result)
+static void warn(const tr_booted *b, const tr_boot_result *result)
 {
 	const tr_guest *guest = b->guest;
 	const tr_frames_counts *frames = tr_frames_get_counts(guest->frames);
@@ -407,7 +425,7 @@ static void warn(const boot *b, const tr_boot_result *result)
 				: "files were read before they could be watched, or past the filesystem");
 }
 
-static void note(const boot *b)
+static void note(const tr_booted *b)
 {
 	const tr_events_counts *events = tr_events_get_counts(b->guest->events);
 	const tr_frames_counts *frames = tr_frames_get_counts(b->guest->frames);
@@ -421,7 +439,7 @@ static void note(const boot *b)
 		frames->good, frames->bad, frames->bytes);
 }
 
-static gboolean finish(const boot *b, tr_boot_result *result, GError **error)
+static gboolean finish(const tr_booted *b, tr_boot_result *result, GError **error)
 {
 	if (!check_events(b, error))
 		return FALSE;
@@ -433,7 +451,7 @@ static gboolean finish(const boot *b, tr_boot_result *result, GError **error)
 	return TRUE;
 }
 
-static void end_stage(const boot *b, const tr_boot_result *result)
+static void end_stage(const tr_booted *b, const tr_boot_result *result)
 {
 	g_autofree char *text = g_strdup_printf("%u files in %.1f guest seconds (%s)",
 		result->trace->events->len, result->trace->end_time, b->accelerator);
@@ -441,13 +459,18 @@ static void end_stage(const boot *b, const tr_boot_result *result)
 	ro_progress_end(b->job->progress, text);
 }
 
+gboolean tr_booted_run(tr_booted *b, GError **error)
+{
+	return prepare(b, error) && run(b, error);
+}
+
 gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **error)
 {
-	g_auto(boot) b = {.job = job};
+	g_auto(tr_booted) b = {.job = job};
 
 	*result = (tr_boot_result){0};
 	ro_progress_begin(job->progress, "boot");
-	if (!prepare(&b, error) || !run(&b, error))
+	if (!tr_booted_run(&b, error))
 		return FALSE;
 	if (!finish(&b, result, error)) {
 		tr_boot_result_clear(result);

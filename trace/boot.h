@@ -34,7 +34,8 @@ typedef struct {
 	double timeout;         /* host seconds; 0: chosen by accelerator */
 	const tr_until *untils; /* first of them that holds ends the boot */
 	guint until_count;
-	const char *workdir; /* scratch; console and read logs are left here */
+	const char *workdir;       /* scratch; console and read logs are left here */
+	const char *const *medium; /* parameters for the medium plugin, ends with NULL; or NULL */
 	ro_progress *progress;
 } tr_boot_job;
 
@@ -49,6 +50,9 @@ typedef struct {
 /* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, kernel and initrds of the
  * entry. */
 gboolean tr_boot_check(const tr_boot_job *job, GError **error);
+
+/* What the guest gets: the job's, or as much as its initrds and a live system need. */
+guint64 tr_boot_memory(const tr_boot_job *job);
 
 /*
  * Boots and records. RO_ERROR_GUEST with the console's tail (several lines, the first says what

@@ -150,6 +150,25 @@ static gboolean take_lost(tr_guest *guest, const tr_frame *frame)
 	return TRUE;
 }
 
+/* Nanoseconds. */
+static double span_at(const tr_frame *frame, gsize offset)
+{
+	return (double)tr_get64(frame->payload + offset) / 1e9;
+}
+
+static gboolean take_unpacked(tr_guest *guest, const tr_frame *frame)
+{
+	guest->unpack_begin = span_at(frame, 0);
+	guest->unpack_end = span_at(frame, 8);
+	return TRUE;
+}
+
+static gboolean take_calibrated(tr_guest *guest, G_GNUC_UNUSED const tr_frame *frame)
+{
+	guest->calibrations++;
+	return TRUE;
+}
+
 static gboolean take_end(tr_guest *guest, const tr_frame *frame)
 {
 	time_at(guest, frame, 0);
@@ -173,8 +192,10 @@ static const struct {
 	{TR_FRAME_EVENT, 26, take_event},
 	{TR_FRAME_MORE, 5, take_more},
 	{TR_FRAME_ROOT, 16, take_root},
-	{TR_FRAME_TICK, 8, take_tick},
+	{TR_FRAME_TICK, 20, take_tick},
 	{TR_FRAME_LOST, 4, take_lost},
+	{TR_FRAME_UNPACKED, 16, take_unpacked},
+	{TR_FRAME_CALIBRATED, 12, take_calibrated},
 	{TR_FRAME_END, 20, take_end},
 };
 

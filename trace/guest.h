@@ -18,6 +18,8 @@ typedef struct {
 	 * to do. */
 	double quiet;
 	double last_tick, last_idle;
+	double unpack_begin, unpack_end; /* of the initramfs, as the kernel says; 0: it does not */
+	guint calibrations;              /* how often the fixed work was done */
 	guint64 overflows;               /* of the event queue */
 	guint64 events_sent;             /* as the agent counts them, with the last frame */
 	guint64 events_raw;              /* that it read from the kernel, with the last frame */

@@ -2,6 +2,7 @@
 #include "trace/read_log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,37 @@ static gboolean read_lines(const char *path, FILE *file, GArray *reads, GError *
 	if (number == 0)
 		return bad_line(path, 1, "empty", error);
 	return TRUE;
+}
+
+/* Looks through the header for "# KEY NUMBER". */
+static gboolean find_number(FILE *file, const char *key, double *value)
+{
+	char line[LINE_MAX_BYTES];
+	g_autofree char *prefix = g_strdup_printf("# %s ", key);
+
+	while (fgets(line, sizeof(line), file) && (line[0] == '#' || line[0] == FIRST_LINE[0])) {
+		char *end;
+		const char *number = line + strlen(prefix);
+		if (!g_str_has_prefix(line, prefix) || !g_ascii_isdigit(*number))
+			continue;
+		*value = g_ascii_strtod(number, &end);
+		return *end == '\n' && isfinite(*value);
+	}
+	return FALSE;
+}
+
+gboolean tr_read_log_number(const char *path, const char *key, double *value, GError **error)
+{
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return ro_fail_errno(error, errno, "%s: open", path);
+	gboolean found = find_number(file, key, value);
+	fclose(file);
+	return found ||
+	       ro_fail(error, RO_ERROR_FAILED,
+		       "%s: its header has no number \"%s\"; not a read log of this version's medium plugin",
+		       path, key);
 }
 
 GArray *tr_read_log_read(const char *path, GError **error)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The log of every read of the medium, written by the medium plugin (trace/medium/): one log, one
- * reader. Text: first line "reorder-livecd reads 1", lines "# key value" (drive parameters, size),
- * then one read a line: "SECONDS OFFSET LENGTH DELAY", seconds (since the plugin started, %.6f) at
- * which the request came and what the drive took for it, bytes.
+ * reader. Text: first line "reorder-livecd reads 1", lines "# key value" (drive parameters, size,
+ * start …), then one read a line: "SECONDS OFFSET LENGTH DELAY", seconds (since the plugin started,
+ * %.6f) at which the request came and what the drive took for it, bytes.
  */
 #ifndef TR_READ_LOG_H
 #define TR_READ_LOG_H
@@ -16,6 +16,10 @@ typedef struct {
 	guint64 length; /* bytes */
 	double delay;   /* seconds */
 } tr_read;
+
+/* A number of the header: "size" (bytes of the medium), "start" (of the plugin, CLOCK_MONOTONIC
+ * seconds), "slow" (slow motion), parameters of the drive. */
+gboolean tr_read_log_number(const char *path, const char *key, double *value, GError **error);
 
 /* GArray of tr_read. A last line that is cut off (the plugin was killed) is dropped. */
 GArray *tr_read_log_read(const char *path, GError **error);

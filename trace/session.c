@@ -25,7 +25,9 @@ static const double busy_factor =
 	6; /* a guest whose processors never rest is idle after so many times the seconds */
 static const double finish_grace =
 	20; /* host seconds from the word to end until the agent's last frame */
-static const double failure_grace = 1; /* host seconds in which the console may tell more */
+static const double settle_factor = 8;   /* the longest that settling takes */
+static const double silence_limit = 120; /* host seconds without a word of the agent, which ticks */
+static const double failure_grace = 1;   /* host seconds in which the console may tell more */
 
 typedef struct {
 	const tr_session_job *job;
@@ -43,6 +45,11 @@ typedef struct {
 	double ending;   /* when the agent was told to end; 0: not yet */
 	double failed;   /* when a failure was first seen; 0: not yet */
 	double reported; /* progress */
+	double heard;    /* when the agent last said something */
+	guint calibrations;
+	double calibration; /* when the last round was done */
+	double read;        /* when the read log was last seen to grow */
+	off_t read_log_size;
 } session;
 
 static double host_now(void)
@@ -172,8 +179,59 @@ static void read_agent(session *s)
 	char bytes[65536];
 	ssize_t n;
 
-	for (int i = 0; i < 4 && (n = read(s->agent_fd, bytes, sizeof bytes)) > 0; i++)
+	for (int i = 0; i < 4 && (n = read(s->agent_fd, bytes, sizeof bytes)) > 0; i++) {
 		tr_guest_push(s->guest, bytes, (gsize)n);
+		s->heard = host_now();
+	}
+}
+
+/* When it was learnt, on the host's clock: the guest's may be off by some percent. */
+static void note_times(session *s, double first_before, double root_before)
+{
+	const tr_guest *guest = s->guest;
+	double now = host_now();
+
+	if (s->end->init <= 0 && guest->now > 0) {
+		s->end->init = now;
+		s->end->kernel = now - guest->now;
+	}
+	if (guest->root_time > root_before)
+		s->end->root = now;
+	if (guest->last_first > first_before)
+		s->end->first = now;
+	if (s->end->over <= 0 && tr_console_matched(s->console))
+		s->end->over = now;
+}
+
+/* A guest that waits for a slow medium opens nothing and computes nothing, but is not idle. */
+static void look_at_read_log(session *s)
+{
+	struct stat st;
+
+	if (!s->job->read_log || stat(s->job->read_log, &st) < 0 || st.st_size == s->read_log_size)
+		return;
+	s->read_log_size = st.st_size;
+	s->read = host_now();
+}
+
+static void add_round(tr_session_end *end, double seconds)
+{
+	if (end->round_count < TR_ROUNDS_MAX)
+		end->rounds[end->round_count++] = seconds;
+}
+
+/* The host's clock again: a guest that has chosen a bad one would make all times wrong. */
+static void time_calibration(session *s)
+{
+	guint rounds = s->guest->calibrations - s->calibrations;
+	double now = host_now();
+
+	if (rounds == 0)
+		return;
+	if (rounds == 1 && s->calibration > 0)
+		add_round(s->end, now - s->calibration);
+	s->calibrations = s->guest->calibrations;
+	s->calibration = now;
 }
 
 static void wait_for_guest(session *s)
@@ -188,8 +246,12 @@ static void wait_for_guest(session *s)
 	if (poll(wait, G_N_ELEMENTS(wait), POLL_MS) > 0 &&
 		!((wait[0].revents | wait[1].revents) & POLLIN))
 		g_usleep(POLL_MS * 1000 / 5);
+	double first = s->guest->last_first, root = s->guest->root_time;
 	read_agent(s);
 	read_console(s);
+	note_times(s, first, root);
+	look_at_read_log(s);
+	time_calibration(s);
 }
 
 /* --- the rules --- */
@@ -201,6 +263,7 @@ static const char *rule_that_holds(const session *s)
 	for (guint i = 0; i < s->job->until_count; i++) {
 		const tr_until *until = &s->job->untils[i];
 		if (until->kind == TR_UNTIL_IDLE && switched(s) &&
+			host_now() - s->read >= until->seconds &&
 			(s->guest->quiet >= until->seconds ||
 				s->guest->now - since >= busy_factor * until->seconds))
 			return "idle";
@@ -212,6 +275,17 @@ static const char *rule_that_holds(const session *s)
 	if (host_now() - s->started >= s->job->timeout)
 		return "timeout";
 	return NULL;
+}
+
+/* A boot that ends with a text or at a time is still busy then. */
+static gboolean settled(const session *s, const char *reason)
+{
+	double last = MAX(s->read, s->end->first);
+
+	if (s->job->settle <= 0 || g_str_equal(reason, "idle") || g_str_equal(reason, "timeout"))
+		return TRUE;
+	return host_now() - last >= s->job->settle ||
+	       host_now() - s->end->over >= settle_factor * s->job->settle;
 }
 
 /* The agent sends what it has, and switches the machine off. */
@@ -278,7 +352,9 @@ static gboolean check_running(session *s, GError **error)
 	if (!check_failure(s, error))
 		return FALSE;
 	return fail_guest(s, error, "the guest restarted or switched itself off",
-		"this ISO may install or shut down by itself: boot another entry");
+		tr_console_bytes(s->console) == 0 && !s->guest->heard
+			? "its kernel did not even start: give it more memory with --memory"
+			: "this ISO may install or shut down by itself: boot another entry");
 }
 
 static gboolean check_agent(const session *s, GError **error)
@@ -290,6 +366,9 @@ static gboolean check_agent(const session *s, GError **error)
 	if (tr_frames_get_counts(s->guest->frames)->bytes > AGENT_LIMIT)
 		return ro_fail(error, RO_ERROR_GUEST,
 			"the guest sent more than 1 GiB on the line of its agent");
+	if (s->guest->heard && host_now() - s->heard > silence_limit)
+		return fail_guest(s, error, "the guest, or the agent in it, hangs",
+			"nothing came from it for two minutes");
 	return TRUE;
 }
 
@@ -333,7 +412,10 @@ static gboolean step(session *s, gboolean *over, GError **error)
 		return TRUE;
 	if (!switched(s))
 		return never_switched(s, reason, error);
-	ask_for_end(s, reason);
+	if (s->end->over <= 0)
+		s->end->over = host_now();
+	if (settled(s, reason))
+		ask_for_end(s, reason);
 	return TRUE;
 }
 
@@ -354,6 +436,7 @@ gboolean tr_session_run(
 	while (ok && !over)
 		ok = step(&s, &over, error);
 	end->whole = guest->ended;
+	end->console = tr_console_tail(s.console);
 	tear_down(&s);
 	return ok;
 }

@@ -17,14 +17,29 @@ typedef struct {
 	double timeout;      /* host seconds */
 	double speak_within; /* host seconds in which the guest has to say something; 0: no such
 				limit */
+	double settle; /* host seconds: go on behind the end until that long nothing new was read,
+			  so that what the boot started is known; 0: no */
+	const char *read_log; /* NULL, or: as long as it grows the guest is not idle */
 	ro_progress *progress;
 } tr_session_job;
+
+enum { TR_ROUNDS_MAX = 16 };
 
 typedef struct {
 	const char *end_reason; /* "idle", "console", "time", "timeout"; NULL if silent; static */
 	gboolean silent; /* the guest said nothing in time: it was stopped, and nothing was recorded
 			  */
 	gboolean whole;  /* the agent's last frame came */
+	/* Host seconds (CLOCK_MONOTONIC) at which this machine learnt of it; 0: never. */
+	double kernel; /* the kernel's clock began; by the first time that the agent told */
+	double init;   /* /init was about to start */
+	double root;   /* the root was switched, for the last time */
+	double first;  /* the last first access to an object of the image */
+	double over;   /* the rule held; console: the text came */
+	double rounds[TR_ROUNDS_MAX]; /* of the fixed work: host seconds from one's end to the
+					 next's */
+	guint round_count;
+	char *console; /* its tail, printable; owned by the caller */
 } tr_session_end;
 
 /*

@@ -355,6 +355,7 @@ static void run(void)
 {
 	say_hello();
 	ag_mounts_scan(fan);
+	ag_kernel_log_tell();
 	while (!ag_line_end_asked()) {
 		struct pollfd wait[] = {
 			{.fd = fan, .events = POLLIN},
@@ -423,6 +424,12 @@ int main(int argc, char **argv)
 	bool prepared = prepare();
 	if (ag_proc >= 0 && ag_read_file(ag_proc, "cmdline", &cmdline, &room) > 0)
 		init = real_init(cmdline);
+	bool calibrating = unlink("/" TR_AGENT_CALIBRATE) == 0;
+	if (prepared && calibrating) {
+		say_hello();
+		ag_calibrate();
+		finish();
+	}
 	unlink("/" TR_AGENT_PATH);
 	rmdir("/" TR_AGENT_DIR);
 	pid_t child = prepared ? fork() : -1;

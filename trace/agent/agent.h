@@ -40,6 +40,16 @@ bool ag_line_end_asked(void);
 /* Waits until all has left the machine. */
 void ag_line_drain(void);
 
+/* --- calibrate.c: how fast the processor is --- */
+
+/* Does the fixed work and reports its time. */
+void ag_calibrate(void);
+
+/* --- kernel_log.c: what the kernel says of its own boot --- */
+
+/* Reports when it unpacked the initramfs. */
+void ag_kernel_log_tell(void);
+
 /* --- seen.c: what was reported --- */
 
 struct ag_seen {

@@ -57,6 +57,12 @@ enum {
 	TR_FRAME_TICK = 'T',
 	/* The queue overflowed: times so far u32 */
 	TR_FRAME_LOST = 'L',
+	/* When the kernel began and ended to unpack the initramfs: u64 ns, u64 ns; 0: it does not
+	   say */
+	TR_FRAME_UNPACKED = 'X',
+	/* The fixed work of trace/agent/calibrate.c was done once more: what it took u64 ns, its
+	   result u32 */
+	TR_FRAME_CALIBRATED = 'C',
 	/* The last one: time u64 ns, events u32, overflows u32, raw events read u32 */
 	TR_FRAME_END = 'Z',
 };
@@ -71,6 +77,8 @@ enum { TR_MARK_SUPERBLOCK = 's', TR_MARK_MOUNT = 'm' };
 /* Where the agent lies in the initramfs. */
 #define TR_AGENT_DIR "reorder-agent"
 #define TR_AGENT_PATH TR_AGENT_DIR "/init"
+/* Where this is there, too, the agent measures the processor and ends. */
+#define TR_AGENT_CALIBRATE TR_AGENT_DIR "/calibrate"
 
 /* CRC-32 as in zlib; start with 0. Sixteen entries, since the agent has to be small. */
 static inline uint32_t tr_crc32(uint32_t crc, const void *data, size_t size)

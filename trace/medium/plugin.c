@@ -167,8 +167,9 @@ static int write_log_header(void)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text),
-		"reorder-livecd reads 1\n# size %" PRId64 "\n# slow %.10g\n# drive %s\n", file_size,
-		slow, params.name);
+		"reorder-livecd reads 1\n# size %" PRId64
+		"\n# start %.6f\n# slow %.10g\n# drive %s\n",
+		file_size, start_time, slow, params.name);
 
 	for (size_t i = 0; tr_drive_param_name(i); i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "# %s %.10g\n",

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A direct kernel boot with the agent in it, by itself: what recording and measuring have in
+ * common. */
+#ifndef TR_BOOT_INTERNAL_H
+#define TR_BOOT_INTERNAL_H
+
+#include "trace/boot.h"
+#include "trace/session.h"
+
+/* What one boot needs and gives; everything but the job is owned. */
+typedef struct {
+	const tr_boot_job *job;
+	gboolean calibrating; /* nothing but the agent, which measures the processor */
+	gboolean measuring;   /* waiting for the medium is not being idle */
+	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
+	GPtrArray *dropped; /* of char *: words that were taken out of the command line */
+	guint64 memory;     /* bytes */
+	const char *accelerator;
+	tr_guest *guest;
+	tr_session_end end;
+} tr_booted;
+
+/* b->job is set. Clear it in either case. */
+gboolean tr_booted_run(tr_booted *b, GError **error);
+void tr_booted_clear(tr_booted *b);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(tr_booted, tr_booted_clear)
+
+#endif
