@@ -198,6 +198,9 @@ static GByteArray *cpio_archive(const li_cpio_member *members, guint count, GErr
 	return out;
 }
 
+/* Sectors look tidy in a hex dump; the kernel needs 4. */
+enum { PAD_ALIGN = 512, PAD_BEHIND_COMPRESSED = 8 };
+
 /* A block of a legacy frame is 8 MiB unpacked, but for the last. */
 enum { LZ4_BLOCK = 8 << 20 };
 
@@ -208,12 +211,18 @@ static void append_le32(GByteArray *out, guint32 value)
 	g_byte_array_append(out, (const guint8 *)&bytes, sizeof(bytes));
 }
 
-static GByteArray *lz4_frame(const GByteArray *content)
+/*
+ * The kernel's LZ4 goes on from frame to frame, but takes one to three zeros for the beginning of a
+ * block size. From four on they end it (since 5.9), and another LZ4 frame may come behind.
+ */
+static GByteArray *lz4_frame(gsize zeros_before, const GByteArray *content)
 {
 	GByteArray *out = g_byte_array_new();
 	int bound = LZ4_compressBound(LZ4_BLOCK);
 	g_autofree char *block = g_malloc((gsize)bound);
 
+	if (zeros_before > 0)
+		append_zeros(out, PAD_BEHIND_COMPRESSED - MIN(PAD_BEHIND_COMPRESSED, zeros_before));
 	append_le32(out, 0x184c2102);
 	for (guint at = 0; at < content->len; at += LZ4_BLOCK) {
 		int size = LZ4_compress_default((const char *)content->data + at, block,
@@ -224,9 +233,6 @@ static GByteArray *lz4_frame(const GByteArray *content)
 	}
 	return out;
 }
-
-/* Sectors look tidy in a hex dump; the kernel needs 4. */
-enum { PAD_ALIGN = 512, PAD_BEHIND_COMPRESSED = 8 };
 
 static GByteArray *padded(gsize size, const li_segment *last, const GByteArray *archive)
 {
@@ -255,6 +261,6 @@ GByteArray *li_initrd_appendix(const guint8 *initrd, gsize size, const li_cpio_m
 		return NULL;
 	last = &g_array_index(segments, li_segment, segments->len - 1);
 	if (strcmp(last->compression, "lz4") == 0)
-		return lz4_frame(archive);
+		return lz4_frame(size - (gsize)(last->offset + last->size), archive);
 	return padded(size, last, archive);
 }

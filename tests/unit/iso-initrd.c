@@ -349,6 +349,25 @@ static void test_appendix_of_lz4(void)
 	}
 }
 
+/* One to three zeros would be the beginning of a block size to Linux; eight end the frame. */
+static void test_appendix_of_lz4_with_zeros(void)
+{
+	g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
+	g_autoptr(GBytes) frame = load("lz4.2");
+	gsize end = g_bytes_get_size(frame);
+
+	for (gsize zeros = 1; zeros < 20; zeros += 3) {
+		g_autoptr(GBytes) initrd = join(frame, zeros, nothing);
+		g_autoptr(GBytes) appendix = NULL;
+		g_autoptr(GBytes) all = appended(initrd, &appendix);
+		g_autoptr(GArray) segments = walk(all);
+		gsize start = end + MAX(zeros, 8);
+
+		g_assert_cmpuint(segments->len, ==, 2);
+		assert_segment(segments, 1, start, g_bytes_get_size(all) - start, "lz4");
+	}
+}
+
 static void test_appendix_twice(void)
 {
 	g_autoptr(GBytes) initrd = load("xz.3");
@@ -411,10 +430,35 @@ static void test_appendix_cpio_reads_it(void)
 		"[ $(cat etc/over) = new ]; [ $(stat -c %a etc/over) = 600 ]; [ -e empty ]\n");
 }
 
+/*
+ * For the end-to-end test: iso-initrd --append INITRD NAME TEXT writes the initrd with a file more
+ * to standard output.
+ */
+static int append_for_test(char **arguments)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GByteArray) appendix = NULL;
+	g_autofree char *initrd = NULL;
+	gsize size;
+	li_cpio_member member = {arguments[1], S_IFREG | 0644, arguments[2], strlen(arguments[2])};
+
+	if (!g_file_get_contents(arguments[0], &initrd, &size, &error))
+		g_error("%s", error->message);
+	appendix = li_initrd_appendix((guint8 *)initrd, size, &member, 1, &error);
+	if (!appendix)
+		g_error("%s", error->message);
+	return fwrite(initrd, 1, size, stdout) == size &&
+			       fwrite(appendix->data, 1, appendix->len, stdout) == appendix->len
+		       ? 0
+		       : 1;
+}
+
 int main(int argc, char **argv)
 {
 	int result;
 
+	if (argc == 5 && g_str_equal(argv[1], "--append"))
+		return append_for_test(argv + 2);
 	g_test_init(&argc, &argv, NULL);
 	dir = fixture_dir();
 	fixture_script(dir, make_all);
@@ -429,6 +473,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/segments/damaged-bytes", test_damaged_bytes);
 	g_test_add_func("/appendix/each-format", test_appendix_of_each_format);
 	g_test_add_func("/appendix/lz4", test_appendix_of_lz4);
+	g_test_add_func("/appendix/lz4-with-zeros", test_appendix_of_lz4_with_zeros);
 	g_test_add_func("/appendix/twice", test_appendix_twice);
 	g_test_add_func("/appendix/deterministic", test_appendix_is_deterministic);
 	g_test_add_func("/appendix/large-lz4", test_appendix_large_lz4);
