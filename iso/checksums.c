@@ -50,7 +50,6 @@ typedef struct {
 /* The digests of one file, before and after. */
 typedef struct {
 	char *before[TYPES], *after[TYPES];
-	gboolean known;
 } digests;
 
 typedef struct {

@@ -363,6 +363,26 @@ static void test_isomd5_that_was_wrong_stays(fixture *f, gconstpointer data)
 	run(f, "! checkisomd5 out.iso </dev/null");
 }
 
+/* Application Use: kept as it is, but not the digests of SUSE's checkmedia, which would be wrong.
+ */
+static void test_application_use(fixture *f, gconstpointer data)
+{
+	guint warnings = ro_warning_count();
+
+	(void)data;
+	run(f, "tree; new; printf 'kept as it is' >use; more='-application_use use'; mk -V A $bios");
+	rewrite(f);
+	assert_prints(
+		f, "dd if=out.iso bs=1 skip=$((32768+883)) count=13 2>/dev/null", "kept as it is");
+	g_assert_cmpuint(ro_warning_count(), ==, warnings);
+	run(f, "printf 'TAG=1;SHA256SUM=0011;' >use; more='-application_use use'; mk -V A $bios");
+	rewrite(f);
+	assert_prints(f,
+		"dd if=out.iso bs=1 skip=$((32768+883)) count=512 2>/dev/null | grep -ac SHA256SUM || :",
+		"0");
+	g_assert_cmpuint(ro_warning_count(), ==, warnings + 1);
+}
+
 /* Every way a name can be awkward, on the ISO and beside it. */
 static void test_awkward_names(fixture *f, gconstpointer data)
 {
@@ -635,6 +655,7 @@ int main(int argc, char **argv)
 		{"checksum-lists", test_checksum_lists},
 		{"isomd5", test_isomd5},
 		{"isomd5-that-was-wrong-stays", test_isomd5_that_was_wrong_stays},
+		{"application-use", test_application_use},
 		{"awkward-names", test_awkward_names},
 		{"genisoimage", test_genisoimage},
 		{"isohybrid-program", test_isohybrid_program},
