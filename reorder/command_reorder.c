@@ -175,8 +175,12 @@ static gboolean write_iso(job *j, GError **error)
 		.progress = j->progress,
 	};
 
-	return j->writer->write(&write, &j->written, error) && li_verify_output(&write, error) &&
-	       ro_input_unchanged(&j->input, error);
+	ro_progress_begin(j->progress, "write");
+	if (!j->writer->write(&write, &j->written, error) || !li_verify_output(&write, error) ||
+		!ro_input_unchanged(&j->input, error))
+		return FALSE;
+	ro_progress_end(j->progress, "boot equipment, identity and attributes compared");
+	return TRUE;
 }
 
 static gboolean report(const job *j, GError **error)

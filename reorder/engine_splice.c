@@ -262,6 +262,7 @@ static gboolean rebuild(const ro_engine_job *job, GError **error)
 {
 	g_auto(splice) s = {.job = job, .tree = job->tree, .super = img_tree_super(job->tree)};
 
+	ro_progress_begin(job->progress, "splice");
 	if (!check_fragments(&s, error))
 		return FALSE;
 	s.fragments = ro_splice_fragments_new(s.tree, job->plan);
@@ -272,8 +273,11 @@ static gboolean rebuild(const ro_engine_job *job, GError **error)
 	if (!s.writer)
 		return FALSE;
 	s.repack = ro_splice_repack_start(s.fragments, job->workdir, error);
-	return s.repack && write_head(&s, error) && write_data(&s, error) &&
-	       write_metadata(&s, error) && write_end(&s, error);
+	if (!s.repack || !write_head(&s, error) || !write_data(&s, error) ||
+		!write_metadata(&s, error) || !write_end(&s, error))
+		return FALSE;
+	ro_progress_end(job->progress, NULL);
+	return TRUE;
 }
 
 const ro_engine ro_engine_splice = {
