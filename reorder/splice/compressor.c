@@ -11,6 +11,9 @@
 /* The smallest xz dictionary of the format; enough for metadata blocks. */
 enum { XZ_MIN_DICTIONARY = 8192 };
 
+/* Those that libsquashfs has: x86, powerpc, ia64, arm, armthumb, sparc. */
+enum { XZ_FILTERS = 0x3f };
+
 /* Algorithms of the lzo option block. */
 enum { LZO_1, LZO_1_11, LZO_1_12, LZO_1_15, LZO_999, LZO_DEFAULT_LEVEL = 8, LZO_MAX_LEVEL = 9 };
 
@@ -39,14 +42,15 @@ static void apply_options(sqfs_compressor_config_t *config, const img_super *sup
 	case IMG_COMP_GZIP:
 		config->level = img_le32(options);
 		config->opt.gzip.window_size = img_le16(options + 4);
-		config->flags |= img_le16(options + 6);
+		config->flags |= img_le16(options + 6) & SQFS_COMP_FLAG_GZIP_ALL;
 		break;
 	case IMG_COMP_XZ:
 		config->opt.xz.dict_size = img_le32(options);
-		config->flags |= (guint16)img_le32(options + 4);
+		/* A block says which filter it was packed with: newer ones may be left out. */
+		config->flags |= img_le32(options + 4) & XZ_FILTERS;
 		break;
 	case IMG_COMP_LZ4:
-		config->flags |= (guint16)img_le32(options + 4);
+		config->flags |= img_le32(options + 4) & SQFS_COMP_FLAG_LZ4_ALL;
 		break;
 	case IMG_COMP_ZSTD:
 		config->level = img_le32(options);
@@ -78,6 +82,9 @@ static gboolean use_library(ro_splice_compressor *compressor, const img_super *s
 			img_compressor_name(super->compressor));
 	if (super->options_size > 0)
 		apply_options(&config, super);
+	if (super->compressor == IMG_COMP_ZSTD &&
+		(config.level < SQFS_ZSTD_MIN_LEVEL || config.level > SQFS_ZSTD_MAX_LEVEL))
+		return bad_options(super, error);
 	if (super->compressor == IMG_COMP_XZ)
 		limit_dictionary(&config, block_size);
 	if (sqfs_compressor_create(&config, &compressor->library) != 0)
