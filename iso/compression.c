@@ -5,7 +5,6 @@
 
 #include <bzlib.h>
 #include <lzma.h>
-/* For ZSTD_findFrameCompressedSize, which is in the stable part. */
 #include <zlib.h>
 #include <zstd.h>
 
@@ -19,7 +18,7 @@ enum { OUT_SIZE = 64 * 1024 };
 enum { IN_MAX = 1 << 24 };
 
 #define LZMA_MEMORY ((guint64)256 << 20)
-#define UNPACKED_MAX ((guint64)16 << 30)
+#define UNPACKED_MAX ((guint64)4 << 30)
 
 /* All length functions: the stream's length, 0 if it is damaged or cut off. */
 typedef gsize (*length_func)(const guint8 *data, gsize size);

@@ -256,9 +256,9 @@ static void look_at_file(li_iso *iso, blkid_probe probe, const li_file *file)
 
 /* ---- which of them is the root ---- */
 
-/* Where the default entry's live framework looks for its image. */
+/* Where the default entry's live framework looks for its image; by default where its kernel is. */
 typedef struct {
-	char *dir;  /* "/live/"; NULL if it isn't known */
+	char *dir;  /* "/live/" */
 	char *file; /* "/LiveOS/squashfs.img" where the framework takes exactly one; else NULL */
 } place;
 
@@ -267,6 +267,11 @@ static char *directory(const char *name)
 	g_autofree char *path = li_config_path("/", name);
 
 	return g_strconcat(path, "/", NULL);
+}
+
+static char *directory_of(const char *path)
+{
+	return g_strndup(path, (gsize)(strrchr(path, '/') + 1 - path));
 }
 
 static char *value_or(const char *cmdline, const char *name, const char *otherwise)
@@ -299,8 +304,8 @@ static void place_of_entry(const li_entry *entry, place *where)
 	else if (li_cmdline_has(entry->cmdline, "rd.live.image") ||
 		 (root && g_str_has_prefix(root, "live:")))
 		place_of_dracut(entry->cmdline, where);
-	else if (base)
-		where->dir = directory(base);
+	else
+		where->dir = base ? directory(base) : directory_of(entry->kernel);
 }
 
 static gboolean lies_in(const li_image *image, const char *dir)

@@ -12,6 +12,7 @@
 #include "iso/kernel_image.h"
 #include "iso/live_image.h"
 #include "iso/live_iso-internal.h"
+#include "iso/seal.h"
 #include "iso/volume.h"
 #include "reorder/util/error.h"
 
@@ -301,6 +302,7 @@ static char *find_refusal(const li_iso *iso)
 
 static void add_notes(li_iso *iso)
 {
+	li_seal_note_lists(iso);
 	if (iso->volume.multi_session)
 		g_ptr_array_add(
 			iso->notes, g_strdup("more than one session; the new ISO will have one"));

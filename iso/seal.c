@@ -138,3 +138,36 @@ char *li_seal_find(
 		found = find_verity_entry(iso);
 	return found ? found : find_tail(source, bytes_used);
 }
+
+/* Names of the lists that live ISOs have: md5sum.txt, MD5SUMS, sha256sum.txt, SHA512SUMS, … */
+static gboolean is_checksum_list(const char *base)
+{
+	g_autofree char *folded = g_ascii_strdown(base, -1);
+
+	return (g_str_has_prefix(folded, "md5") || g_str_has_prefix(folded, "sha")) &&
+	       strstr(folded, "sum");
+}
+
+static gboolean is_signed(const li_iso *iso, const char *path)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(companions); i++) {
+		g_autofree char *name = g_strconcat(path, companions[i].suffix, NULL);
+
+		if (!companions[i].verity && li_iso_find(iso, name))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+void li_seal_note_lists(li_iso *iso)
+{
+	for (guint i = 0; i < iso->files->len; i++) {
+		const char *path = ((const li_file *)iso->files->pdata[i])->path;
+
+		if (is_checksum_list(strrchr(path, '/') + 1) && is_signed(iso, path))
+			g_ptr_array_add(iso->notes,
+				g_strdup_printf(
+					"%s is signed; if it lists the image, the signature will not match the new list",
+					path));
+	}
+}

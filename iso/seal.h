@@ -14,4 +14,8 @@
 char *li_seal_find(
 	const li_iso *iso, const li_file *file, const img_source *source, guint64 bytes_used);
 
+/* Adds a note for each signed checksum list: it has to change with the image, its signature can't.
+ */
+void li_seal_note_lists(li_iso *iso);
+
 #endif

@@ -127,7 +127,7 @@ static amount grouped(guint64 number)
 
 static void line(FILE *out, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* "  name        value", safe for a terminal. */
+/* "  name          value", safe for a terminal. */
 static void line(FILE *out, const char *name, const char *format, ...)
 {
 	va_list args;
@@ -137,7 +137,7 @@ static void line(FILE *out, const char *name, const char *format, ...)
 	va_end(args);
 	g_autofree char *safe = ro_escape_utf8(text);
 
-	fprintf(out, "  %-12s %s\n", name, safe);
+	fprintf(out, "  %-13s %s\n", name, safe);
 }
 
 static void heading(FILE *out, const char *text)

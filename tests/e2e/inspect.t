@@ -167,6 +167,18 @@ iso choice "${bios[@]}"
 run "$PROGRAM" inspect choice.iso
 like "$out" 'reorder +yes: /alt/small\.img$' 'rd.live.dir and rd.live.squashimg are followed'
 
+# Without a word on the command line: the image beside the kernel (Ubuntu from 22.04 on).
+tree beside
+mkdir -p beside/casper beside/rescue
+cp root.squashfs beside/rescue/other.squashfs
+mv beside/live/* beside/casper/
+sed -i 's/boot=live.*/--- quiet/; s|/live/|/casper/|' beside/isolinux/live.cfg
+: >beside/SHA256SUMS && : >beside/SHA256SUMS.gpg
+iso beside "${bios[@]}"
+run "$PROGRAM" inspect beside.iso
+like "$out" 'reorder +yes: /casper/filesystem\.squashfs$' 'the image beside the kernel is the root'
+like "$out" 'note +/SHA256SUMS is signed' 'E3: a signed checksum list is said'
+
 # ---- what cannot ----
 
 head -c 5000000 /dev/urandom >random.iso
