@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reorder/file_data.h"
 
+#include "reorder/order.h"
+
 gboolean ro_has_data(const img_inode *inode)
 {
-	return inode->type == IMG_FILE && (inode->data_stored > 0 || inode->fragment != IMG_NONE);
+	return inode->type == IMG_FILE && inode->size > 0 &&
+	       (inode->data_stored > 0 || inode->fragment != IMG_NONE);
 }
 
 static guint32 tail_bytes(const img_tree *tree, const img_inode *inode)
@@ -36,12 +39,20 @@ guint64 ro_stored_bytes(const img_tree *tree, const img_inode *inode, const guin
 	return inode->data_stored + block * tail_bytes(tree, inode) / fill[inode->fragment];
 }
 
+/* Mixed well: an image can choose its positions and sizes. */
 guint ro_data_hash(gconstpointer inode)
 {
 	const img_inode *i = inode;
-	guint64 start = i->data_stored ? i->data_start : 0;
+	guint32 offset = i->fragment == IMG_NONE ? 0 : i->fragment_offset;
+	guint64 words[] = {i->data_stored ? i->data_start : 0, i->data_stored, i->size,
+		(guint64)i->fragment << 32 | offset};
+	guint64 hash = 0;
 
-	return g_int64_hash(&start) * 31 + i->fragment * 7 + i->fragment_offset;
+	for (guint k = 0; k < G_N_ELEMENTS(words); k++) {
+		hash ^= words[k];
+		hash = ro_random_next(&hash);
+	}
+	return (guint)hash;
 }
 
 gboolean ro_data_equal(gconstpointer a, gconstpointer b)
