@@ -20,8 +20,8 @@ typedef struct {
 	guint32 inode; /* index into the tree */
 	ro_group group;
 	guint32 rank;       /* position in the plan, from 0 */
-	const char *reason; /* "open", "exec", "read", "partly read", "also modules", …; owned by
-			       the plan */
+	const char *reason; /* "open", "exec", "read", "partly read", "lookup" (a directory on the
+			       way), "also modules", …; owned by the plan */
 } ro_plan_item;
 
 typedef struct {
@@ -44,7 +44,7 @@ typedef struct {
 	ro_layout layout;
 	guint64 seed;            /* for RO_ORDER_RANDOM */
 	const char *const *also; /* NULL-terminated globs and class names, or NULL */
-	const char *image;       /* events of this image only (path on the ISO) */
+	const char *image;       /* events of this image only (path on the ISO); NULL: of all */
 } ro_plan_options;
 
 /*
