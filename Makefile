@@ -126,7 +126,7 @@ check-source:
 	tests/source/check
 
 bench: all
-	tests/bench/run "$(PROGRAM)"
+	tests/bench/run "$(PROGRAM)" $(T)
 
 install: all
 	$(INSTALL) -D -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/reorder-livecd
