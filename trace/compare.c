@@ -8,6 +8,7 @@
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 #include "trace/cmdline.h"
+#include "trace/qemu.h"
 
 enum { MISSING_SHOWN = 12, CPUS = 2 };
 
@@ -142,6 +143,8 @@ static void choose_machine(const tr_compare_job *job, tr_comparison *c)
 	c->cpus = job->options.cpus ? job->options.cpus : CPUS;
 	c->drive = *job->drive;
 	c->processor = job->processor;
+	c->date = g_get_real_time() / G_USEC_PER_SEC;
+	c->qemu = tr_qemu_version();
 	c->firmware = job->firmware;
 	c->k = 1;
 }
@@ -400,4 +403,5 @@ void tr_comparison_clear(tr_comparison *comparison)
 	clear_side(&comparison->sides[0]);
 	clear_side(&comparison->sides[1]);
 	g_clear_pointer(&comparison->missing, g_ptr_array_unref);
+	g_clear_pointer(&comparison->qemu, g_free);
 }

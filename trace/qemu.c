@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kvm.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,19 @@ static const char program[] = "qemu-system-x86_64";
 gboolean tr_qemu_check(GError **error)
 {
 	return ro_child_need(program, "qemu-system-x86", error);
+}
+
+char *tr_qemu_version(void)
+{
+	static const char start[] = "QEMU emulator version ";
+	const char *const argv[] = {program, "--version", NULL};
+	g_autoptr(GString) out = g_string_new(NULL);
+	ro_child_spec spec = {.argv = argv, .out = out};
+
+	if (!ro_child_run(&spec, NULL, NULL) || !g_str_has_prefix(out->str, start))
+		return NULL;
+	const char *version = out->str + strlen(start);
+	return g_strndup(version, strcspn(version, "\n"));
 }
 
 /* In an option's value a comma is doubled. */

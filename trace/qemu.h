@@ -20,6 +20,9 @@ typedef struct {
 
 gboolean tr_qemu_check(GError **error);
 
+/* "7.2.22 (Debian …)"; NULL if it does not say. Owned by the caller. */
+char *tr_qemu_version(void);
+
 /*
  * Arguments, NULL-terminated; owned by the caller. The guest gets no disk and no way to the
  * network, and what QEMU itself may do is cut down: the ISO is not trusted.
