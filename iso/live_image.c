@@ -12,7 +12,7 @@
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
-enum { PROBE_MIN = 64 * 1024 };
+enum { PROBE_MIN = 64 * 1024, MAX_IMAGES = 500 };
 
 /* Filesystems that a live system could have its root in, as libblkid names them. */
 static const struct {
@@ -410,7 +410,7 @@ gboolean li_images_find(li_iso *iso, GError **error)
 	blkid_probe probe = probe_new();
 	gboolean ok = TRUE;
 
-	for (guint i = 0; ok && i < iso->files->len; i++) {
+	for (guint i = 0; ok && i < iso->files->len && iso->images->len < MAX_IMAGES; i++) {
 		look_at_file(iso, probe, iso->files->pdata[i]);
 		ok = !ro_interrupted(error);
 	}
