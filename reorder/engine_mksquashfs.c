@@ -242,12 +242,13 @@ static guint64 space(const ro_engine_job *job)
 /* What a rebuild has in the work directory. */
 typedef struct {
 	const ro_engine_job *job;
-	char *tree, *aliases, *sort_file;
-	guint lines; /* that unsquashfs has printed: one for each file */
+	char *out, *tree, *aliases, *sort_file; /* absolute: the sort file is read elsewhere */
+	guint lines;                            /* that unsquashfs has printed: one for each file */
 } rebuild_state;
 
 static void rebuild_state_clear(rebuild_state *state)
 {
+	g_free(state->out);
 	g_free(state->tree);
 	g_free(state->aliases);
 	g_free(state->sort_file);
@@ -352,7 +353,7 @@ static gboolean write_sort_file(const rebuild_state *state, GError **error)
 	guint skipped;
 	GString *text =
 		ro_sort_file_mksquashfs(job->plan, job->tree, state->aliases, aliased, &skipped);
-	gboolean ok = ro_output_write(state->sort_file, FALSE, text->str, (gssize)text->len, error);
+	gboolean ok = ro_output_write(state->sort_file, TRUE, text->str, (gssize)text->len, error);
 
 	g_string_free(text, TRUE);
 	if (skipped > 0)
@@ -367,8 +368,8 @@ static gboolean pack(rebuild_state *state, GError **error)
 	const ro_engine_job *job = state->job;
 	/* Any sort file reverses what it does not list. */
 	gboolean sorted = job->plan->files->len > 0;
-	g_autoptr(GPtrArray) argv = pack_command(
-		job, state->tree, job->out_path, sorted ? state->sort_file : NULL, error);
+	g_autoptr(GPtrArray) argv =
+		pack_command(job, state->tree, state->out, sorted ? state->sort_file : NULL, error);
 	ro_child_spec spec = {.cwd = job->workdir, .tick = show_packed, .data = state};
 
 	if (!argv || !write_sort_file(state, error))
@@ -392,10 +393,12 @@ static gboolean remove_scratch(const rebuild_state *state, GError **error)
 static gboolean rebuild(const ro_engine_job *job, GError **error)
 {
 	g_auto(rebuild_state) state = {.job = job};
+	g_autofree char *workdir = g_canonicalize_filename(job->workdir, NULL);
 
-	state.tree = g_build_filename(job->workdir, "tree", NULL);
-	state.aliases = g_build_filename(job->workdir, "aliases", NULL);
-	state.sort_file = g_build_filename(job->workdir, "sort", NULL);
+	state.out = g_canonicalize_filename(job->out_path, NULL);
+	state.tree = g_canonicalize_filename("tree", workdir);
+	state.aliases = g_canonicalize_filename("aliases", workdir);
+	state.sort_file = g_canonicalize_filename("sort", workdir);
 	if (unpack(&state, error) && pack(&state, error) && remove_scratch(&state, error))
 		return TRUE;
 	unlink(job->out_path);
