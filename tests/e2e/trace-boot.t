@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# VM: yes
+# The virtual boot: what a trace records, and how a boot that fails is called.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+requires qemu-system-x86_64 --version
+requires nbdkit --version
+
+iso() { "$IMAGES/tiny-iso" "$@" >/dev/null || exit 1; }
+
+# trace NAME OPTION…: records a boot of $TMP/NAME.iso into $TMP/NAME.trace.
+trace() {
+	local name=$1
+	shift
+	rm -f "$TMP/$name.trace"
+	run "$PROGRAM" trace "$TMP/$name.iso" -o "$TMP/$name.trace" --work-dir "${work:-$TMP}" "$@"
+	[ "$status" -eq "${wanted:-0}" ] || diag "$err"
+}
+paths() { awk 'NF == 6 && $2 ~ /^[fdl]$/ { print $6 }' "$TMP/$1.trace"; }
+header() { sed -n "s/^$2 //p" "$TMP/$1.trace"; }
+fails() { # NAME REGEX: exit 4, the first line says why, no trace is left
+	is "$status" 4 "$1: exit 4"
+	like "$(head -n 1 <<<"$err")" "$2" "$1: the reason"
+	ok "$1: no trace" test ! -e "$TMP/$1.trace"
+}
+
+# Does a guest start on KVM here?
+kvm_hangs() {
+	[ -w /dev/kvm ] && ! timeout 15 qemu-system-x86_64 -accel kvm -machine q35 -display none -nodefaults \
+		-no-reboot -kernel "$TMP/vmlinuz" -append 'console=ttyS0 panic=-1' -serial stdio </dev/null 2>&1 |
+		grep -q 'Linux version'
+}
+
+# --- a boot that works ---
+# Its menus wait for a key, and its command line names no serial console.
+iso --timeout 0 "$TMP/ok.iso"
+before=$(sha256sum <"$TMP/ok.iso")
+osirrox -indev "$TMP/ok.iso" -extract /live/vmlinuz "$TMP/vmlinuz" \
+	-extract /live/filesystem.squashfs "$TMP/squashfs" >/dev/null 2>&1
+
+# The path of its scratch files is longer than a socket's, and has commas and blanks in it; another program has a lock on the ISO.
+work=$TMP/$(printf 'w,=%.0s' {1..40})/'a b'
+mkdir -p "$work"
+exec 8<"$TMP/ok.iso"
+flock -x 8
+trace ok --until idle:4
+exec 8<&-
+is "$status" 0 'a live system is traced'
+is "$(ls -A "$work")" '' 'no scratch files stay'
+work=
+
+# What its init reads, in its order; links resolved as in the image.
+{
+	printf '%s\n' usr/sbin/init usr/bin/busybox etc/tiny.conf etc/read-order
+	unsquashfs -cat "$TMP/squashfs" etc/read-order |
+		sed 's/^[a-z]* //; s,^/e/,/etc/,; s,^/bin/,/usr/bin/,; s,^/,,; s,^\\043,#,; s,/\\043,/#,'
+} >"$TMP/wanted"
+paths ok >"$TMP/got"
+ok 'every file that the guest reads, in its order, from the first' diff "$TMP/wanted" "$TMP/got"
+is "$(awk '$6 == "usr/share/small" { print $2, $3 }' "$TMP/ok.trace")" 'd read' 'a listed directory is one'
+is "$(awk '$6 == "usr/sbin/init" { print $2, $3 }' "$TMP/ok.trace")" 'f read' 'init is in the trace'
+is "$(header ok lost-events)" 0 'nothing is lost'
+is "$(header ok end-reason)" idle 'the end rule is named'
+is "$(header ok tracer)" fanotify 'the tracer is named'
+like "$(header ok kernel-version)" '^[0-9]+\.[0-9]+' 'the kernel is named'
+like "$(header ok accelerator)" '^(kvm|tcg)$' 'the accelerator is named'
+like "$(header ok cmdline)" '^boot=live components quiet console=tty0 console=ttyS0 ' 'the command line is the entry'"'"'s'
+ok 'the root was switched before the end' awk -v r="$(header ok root-time)" -v e="$(header ok end-time)" \
+	'BEGIN { exit !(r > 0 && e > r + 4) }'
+ok 'coverage of 90 % or more' awk -v c="$(header ok coverage)" 'BEGIN { exit !(c >= 0.9) }'
+# A file of 1.1 MB of which a page was read: what was read is not all of it.
+ok 'a file that is read in part is known as such' \
+	awk '$6 == "usr/share/big/one-page" { exit !($4 > 0 && $4 < 700000) }' "$TMP/ok.trace"
+is "$(sha256sum <"$TMP/ok.iso")" "$before" 'the ISO is untouched'
+
+if kvm_hangs; then
+	like "$err" '/dev/kvm: the guest hung at its start' 'a KVM that hangs is left, with a warning'
+	is "$(header ok accelerator)" tcg 'and emulation takes its place'
+else
+	skip 'a KVM that hangs is left' 'none here that hangs'
+fi
+
+# --- end rules ---
+trace ok --accel tcg --until console:'tiny: started' --until idle:500
+is "$status $(header ok end-reason)" '0 console' 'a text on the console ends the boot'
+
+iso --init chatty "$TMP/chatty.iso"
+trace chatty --accel tcg --until idle:5 --until time:25
+is "$status $(header chatty end-reason)" '0 time' 'a guest that never settles ends with its time'
+ok 'and has what it read until then' grep -q ' usr/share/chatty/3$' "$TMP/chatty.trace"
+trace chatty --accel tcg --until idle:100 --timeout 60
+is "$status $(header chatty end-reason)" '0 timeout' 'the longest time on the host is no error'
+like "$err" 'warning: .*--timeout' 'but there is a warning'
+
+# --- boots that fail ---
+wanted=4
+for init in panic reboot shell; do
+	iso --init $init "$TMP/$init.iso"
+	trace $init --accel tcg --until idle:10 --timeout 300
+	case $init in
+	panic) fails panic "kernel panicked .*Attempted to kill init" ;;
+	reboot) fails reboot 'restarted or switched itself off' ;;
+	shell) fails shell 'emergency shell of its initramfs .*\(initramfs\)'
+		like "$err" 'Unable to find a medium' 'shell: the console tells more' ;;
+	esac
+done
+for init in noswitch hang; do
+	iso --init $init "$TMP/$init.iso"
+	trace $init --accel tcg --until idle:1 --timeout 60
+	fails $init 'did not get to its root filesystem after 60 s; .*--timeout'
+done
+trace ok --accel tcg --until time:1
+fails ok 'did not get to its root filesystem'
+trace ok --accel tcg --memory 80M --until idle:4 --timeout 120
+fails ok 'ran out of memory .*--memory'
+trace ok --accel tcg --memory 64M --until idle:4 --timeout 120
+fails ok 'did not even start: .*--memory'
+
+# --- accelerators ---
+if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && unshare -m true 2>/dev/null; then
+	run unshare -m sh -c 'mount --bind /dev/null /dev/kvm && exec "$@"' sh \
+		"$PROGRAM" trace "$TMP/ok.iso" -o "$TMP/kvm.trace" --accel kvm --work-dir "$TMP"
+	is "$status" 1 'a device that is no KVM: exit 1'
+	like "$err" '^reorder-livecd: /dev/kvm: ' 'and the reason'
+else
+	skip 'a device that is no KVM' 'needs root, /dev/kvm and a mount namespace'
+fi
+
+# --- kernels that can less: the same agent, with system calls that fail ---
+# agent NAME SHIM: a program in $TMP/NAME/ with an agent of which the shim is part.
+agent() {
+	mkdir -p "$TMP/$1"
+	cat >"$TMP/$1/shim.h"
+	cp "$PROGRAM" "$O/reorder-medium-plugin.so" "$TMP/$1/"
+	musl-gcc -std=gnu11 -I"$TOP" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Os -static \
+		-include "$TMP/$1/shim.h" -o "$TMP/$1/reorder-agent" "$TOP"/trace/agent/*.c
+}
+
+agent no-fanotify <<'EOT'
+#include <errno.h>
+#include <sys/fanotify.h>
+#define fanotify_init(flags, mode) (errno = ENOSYS, -1)
+EOT
+PROGRAM=$TMP/no-fanotify/reorder-livecd wanted=3 trace ok --accel tcg --until idle:4
+is "$status" 3 'a kernel without fanotify: exit 3'
+like "$err" 'no fanotify .*--trace' 'and what to do'
+
+# Linux before 4.20 and 5.0: no marks on filesystems, no exec events.
+agent old-kernel <<'EOT'
+#include <errno.h>
+#include <sys/fanotify.h>
+#define fanotify_mark(fan, flags, mask, dir, path) \
+	((flags) & FAN_MARK_FILESYSTEM || (mask) & FAN_OPEN_EXEC ? (errno = EINVAL, -1) \
+	: (fanotify_mark)(fan, flags, mask, dir, path))
+EOT
+PROGRAM=$TMP/old-kernel/reorder-livecd wanted=0 trace ok --accel tcg --until idle:4
+paths ok >"$TMP/got"
+ok 'an old kernel gives the same trace' diff "$TMP/wanted" "$TMP/got"
+
+# A queue that is too short for a reader that sleeps.
+agent overflow <<'EOT'
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/fanotify.h>
+#include <unistd.h>
+extern int ag_proc;
+static inline int short_queue(unsigned flags, unsigned mode)
+{
+	int fd = openat(ag_proc, "sys/fs/fanotify/max_queued_events", O_WRONLY);
+	(void)!write(fd, "8", 1);
+	close(fd);
+	return (fanotify_init)(flags & ~FAN_UNLIMITED_QUEUE, mode);
+}
+static inline ssize_t slow_read(int fd, void *buffer, size_t length)
+{
+	if (length == 4096)
+		usleep(400000);
+	return (read)(fd, buffer, length);
+}
+#define fanotify_init short_queue
+#define read slow_read
+EOT
+PROGRAM=$TMP/overflow/reorder-livecd wanted=0 trace ok --accel tcg --until idle:4
+is "$status" 0 'events are lost: still a trace'
+ok 'the lost ones are counted' test "$(header ok lost-events)" -gt 0
+like "$err" 'warning: .*events were lost' 'and there is a warning'
+done_testing
