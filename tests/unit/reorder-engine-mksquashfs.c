@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/squashfs-fixture.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "reorder/engine.h"
 #include "reorder/mksquashfs_options.h"
+#include "reorder/util/interrupt.h"
 #include "reorder/verify.h"
 
 /* Where the image starts in what stands for the ISO. */
@@ -422,6 +424,63 @@ static void test_tools(void)
 	g_assert_cmpuint(shell_number("ls -A work | wc -l"), ==, 0);
 }
 
+/* K9: the tool is told what a container allows, and its death is explained. */
+static void test_killed(void)
+{
+	g_auto(rebuild_job) r;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *script = g_strdup_printf(
+		"echo \"$@\" >%s/words; [ \"$1\" = -version ] && exec /usr/bin/mksquashfs -version; kill -9 $$",
+		sq_dir);
+	g_autofree char *words = NULL;
+	gboolean ok;
+
+	sq_run("mksquashfs tree/names v -noappend -quiet -no-progress -comp lz4");
+	rebuild_init(&r, RO_LAYOUT_END);
+	with_tool("mksquashfs", script);
+	ok = ro_engine_mksquashfs.rebuild(&r.job, &error);
+	without_tool("mksquashfs");
+	expect_failure(&r, ok, error, "want of memory");
+	words = sq_shell("cat words");
+	g_assert_nonnull(strstr(words, " -processors "));
+	g_assert_nonnull(strstr(words, " -mem "));
+}
+
+/* K4: a signal ends the children and removes the half image. */
+static void test_interrupted(void)
+{
+	static const char *const phases[] = {"unsquashfs", "mksquashfs"};
+	g_auto(rebuild_job) r;
+
+	sq_run("mksquashfs tree v -noappend -quiet -no-progress -comp lz4");
+	for (gsize i = 0; i < G_N_ELEMENTS(phases); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"/usr/bin/%s \"$@\" || exit 1; touch %s/reached; exec sleep 98765",
+			phases[i], sq_dir);
+		int status;
+		pid_t pid;
+
+		rebuild_init(&r, RO_LAYOUT_END);
+		with_tool(phases[i], script);
+		pid = fork();
+		if (pid == 0) {
+			g_autoptr(GError) error = NULL;
+
+			ro_interrupt_install();
+			_exit(ro_engine_mksquashfs.rebuild(&r.job, &error) ? 0 : error->code);
+		}
+		sq_run("for i in $(seq 200); do [ -e reached ] && break; sleep 0.05; done; rm reached");
+		kill(pid, SIGTERM);
+		g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+		without_tool(phases[i]);
+		g_assert_cmpint(WEXITSTATUS(status), ==, RO_ERROR_INTERRUPTED);
+		g_assert_false(g_file_test(r.out, G_FILE_TEST_EXISTS));
+		g_assert_cmpuint(shell_number("pgrep -fx 'sleep 98765' | wc -l"), ==, 0);
+		if (i == 0)
+			rebuild_clear(&r);
+	}
+}
+
 static void test_known_bad_versions(void)
 {
 	static const struct {
@@ -513,6 +572,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/reorder/engine-mksquashfs/overlay-work-directory", test_overlay);
 	g_test_add_func("/reorder/engine-mksquashfs/not-root", test_not_root);
 	g_test_add_func("/reorder/engine-mksquashfs/tools", test_tools);
+	g_test_add_func("/reorder/engine-mksquashfs/killed", test_killed);
+	g_test_add_func("/reorder/engine-mksquashfs/interrupted", test_interrupted);
 	g_test_add_func("/reorder/engine-mksquashfs/known-bad-versions", test_known_bad_versions);
 	g_test_add_func("/reorder/engine-mksquashfs/version-texts", test_version_texts);
 	g_test_add_func("/reorder/engine-mksquashfs/space", test_space);
