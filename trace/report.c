@@ -67,7 +67,7 @@ static void add_headline(GString *html, const tr_comparison *c)
 	tr_html_element(html, "h1", NULL, headline);
 	tr_html_element(html, "p", "quiet", conditions);
 	g_string_append(html, "</div>\n</header>\n<div class=\"tiles\">\n");
-	add_metric_tile(html, c, "seconds to the end of the boot", TR_METRIC_SECONDS);
+	add_metric_tile(html, c, "seconds to the end", TR_METRIC_SECONDS);
 	add_metric_tile(html, c, "long seeks", TR_METRIC_SEEKS);
 	add_metric_tile(html, c, "seconds the drive is busy", TR_METRIC_BUSY);
 	add_metric_tile(html, c, "requests", TR_METRIC_REQUESTS);

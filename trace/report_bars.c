@@ -10,7 +10,7 @@ typedef struct {
 } bars;
 
 /* Of the width, from which on a number fits into a piece also on a telephone. */
-static const double room_for_text = 11;
+static const double room_for_text = 8;
 
 double tr_report_median(const tr_compared *side, tr_row row, tr_metric metric)
 {

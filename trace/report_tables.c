@@ -45,6 +45,8 @@ static void add_result(GString *html, const tr_comparison *c, tr_row row, tr_met
 	tr_ratio ratio;
 
 	tr_comparison_ratio(c, row, metric, &ratio);
+	if (ratio.verdict == TR_RATIO_NONE)
+		return; /* nothing on either side */
 	g_string_append(html, "<tr>");
 	tr_html_element(html, "td", "what", tr_metric_title(metric));
 	add_spread(html, &c->sides[0], row, metric);
@@ -118,7 +120,8 @@ static void add_subject(GString *html, const tr_compared *side, guint number)
 		tr_report_letter(number));
 	tr_html_text(html, side->path);
 	g_string_append(html, "</h3><dl>\n");
-	add_pairf(html, "size", "%" G_GUINT64_FORMAT " bytes", side->size);
+	add_pairf(html, "size", "%.1f MB (%" G_GUINT64_FORMAT " bytes)", (double)side->size / 1e6,
+		side->size);
 	add_pair(html, "SHA-256", side->sha256);
 	add_pair(html, "volume", side->volume_id);
 	if (run->kernel)
@@ -141,7 +144,7 @@ static void add_drive_parameters(GString *html, const tr_comparison *c)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (size_t i = 0; tr_drive_param_name(i); i++)
-		g_string_append_printf(text, "%s%s %g", i ? ", " : "", tr_drive_param_name(i),
+		g_string_append_printf(text, "%s%s %.10g", i ? ", " : "", tr_drive_param_name(i),
 			tr_drive_param_get(&c->drive, i));
 	g_string_append(text, " (bytes, seconds, bytes per second)");
 	add_pairf(html, "drive", "%s: %s", c->drive.name, c->drive.about);
