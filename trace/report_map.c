@@ -6,7 +6,7 @@
 #include "trace/report-internal.h"
 
 /* The picture is stretched to its place; lines keep their width. Text is HTML beside it. */
-enum { SPAN = 1000, TICKS_X = 6, TICKS_Y = 6 };
+enum { SPAN = 1000, TICKS_X = 6, TICKS_Y = 6, STROKES_MAX = 30000 };
 
 /* What both maps share. */
 typedef struct {
@@ -172,37 +172,57 @@ static void add_bands(const map *m, const tr_compared *side)
 
 /* --- the reads --- */
 
-/* Two lines: what was read, and the way from each read to the next. Of those that look the same one
- * is enough. */
+/* Lines of which those that look the same are drawn once. */
+typedef struct {
+	GString *path;
+	GHashTable *drawn; /* of where they are, four times 16 bits */
+} strokes;
+
+static void add_stroke(strokes *s, double x1, double y1, double x2, double y2)
+{
+	const double ends[] = {x1, y1, x2, y2};
+	guint64 place = 0;
+
+	for (guint i = 0; i < G_N_ELEMENTS(ends); i++)
+		place = place << 16 | (guint64)CLAMP(round(ends[i]), 0, SPAN);
+	if (g_hash_table_size(s->drawn) >= STROKES_MAX ||
+		!g_hash_table_add(s->drawn, g_memdup2(&place, sizeof place)))
+		return;
+	put_point(s->path, 'M', x1, y1);
+	put_point(s->path, 'L', x2, y2);
+}
+
+static strokes new_strokes(void)
+{
+	return (strokes){g_string_new(NULL),
+		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)};
+}
+
+static void end_strokes(GString *html, strokes *s, const char *class)
+{
+	g_string_append_printf(html, "<path class=\"%s\" d=\"%s\"/>", class, s->path->str);
+	g_string_free(s->path, TRUE);
+	g_hash_table_unref(s->drawn);
+}
+
+/* What was read, and the way from each read to the next. */
 static void add_reads(const map *m, const GArray *reads)
 {
-	GString *seen = g_string_new(NULL), *moves = g_string_new(NULL);
-	double last_x = -1, last_y = -1, head = 0;
-	guint64 next = 0;
+	strokes seen = new_strokes(), moves = new_strokes();
+	double head = 0;
 
 	for (guint i = 0; i < reads->len; i++) {
 		const tr_read *read = &g_array_index(reads, tr_read, i);
-		double from = x_of(m, read->time), to = x_of(m, read->time + read->delay);
+		double from = x_of(m, read->time);
 		double low = y_of(m, (double)read->offset);
 		double high = y_of(m, (double)(read->offset + read->length));
-		if (i > 0 && read->offset != next && fabs(low - head) > 2) {
-			put_point(moves, 'M', from, head);
-			put_point(moves, 'L', from, low);
-		}
-		if (fabs(to - last_x) > 0.25 || fabs(high - last_y) > 0.25) {
-			put_point(seen, 'M', from, low);
-			put_point(seen, 'L', to, high);
-			last_x = to;
-			last_y = high;
-		}
-		next = read->offset + read->length;
+		if (i > 0 && fabs(low - head) > 2)
+			add_stroke(&moves, from, head, from, low);
+		add_stroke(&seen, from, low, x_of(m, read->time + read->delay), high);
 		head = high;
 	}
-	g_string_append_printf(m->html,
-		"<path class=\"moves\" d=\"%s\"/><path class=\"reads\" d=\"%s\"/>", moves->str,
-		seen->str);
-	g_string_free(seen, TRUE);
-	g_string_free(moves, TRUE);
+	end_strokes(m->html, &moves, "moves");
+	end_strokes(m->html, &seen, "reads");
 }
 
 static void add_end(const map *m, double seconds)
