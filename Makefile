@@ -23,7 +23,7 @@ PROVE ?= prove
 
 VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
-LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 libisofs-1 blkid zlib liblzma libzstd liblz4
+LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 blkid zlib liblzma libzstd liblz4
 PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS_PKG))
 PKG_LIBS = $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
 
@@ -37,7 +37,7 @@ else
 CFLAGS ?= -O2 -g
 endif
 
-BASE_CFLAGS = -std=gnu11 -I. $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DLIBISOFS_WITHOUT_LIBBURN \
+BASE_CFLAGS = -std=gnu11 -I. $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-DREORDER_VERSION='"$(VERSION)"' -DG_LOG_DOMAIN='"reorder-livecd"' $(PKG_CFLAGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(SANITIZE) $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)

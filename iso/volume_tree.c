@@ -587,14 +587,15 @@ li_tree *li_tree_read(int fd, li_vd_kind kind, const char *label, GError **error
 		.joliet = kind == LI_VD_JOLIET,
 		.tree = tree,
 		.seen = seen};
-	struct stat st;
+	/* Not st_size, which a block device does not have. */
+	off_t size = lseek(fd, 0, SEEK_END);
 
 	tree->nodes = g_ptr_array_new_with_free_func(node_free);
 	tree->by_path = g_hash_table_new(g_str_hash, g_str_equal);
 	g_queue_init(&r.queue);
-	if (fstat(fd, &st))
+	if (size < 0)
 		return ro_fail_errno(error, errno, "%s", label), NULL;
-	r.file_size = (guint64)st.st_size;
+	r.file_size = (guint64)size;
 	if (!li_vd_find(fd, 0, kind, &tree->vd_offset, error))
 		return NULL;
 	if (!tree->vd_offset)

@@ -78,6 +78,13 @@ static gboolean open_trace_output(job *j, GError **error)
 	return j->trace_output != NULL;
 }
 
+/* What inspect shows and what somebody who does not look there should know. */
+static void warn_of_notes(const li_iso *iso)
+{
+	for (guint i = 0; i < iso->notes->len; i++)
+		ro_warn("%s", (const char *)g_ptr_array_index(iso->notes, i));
+}
+
 /* Everything that can be known to fail fails here, before the long work. */
 static gboolean prepare(job *j, GError **error)
 {
@@ -85,6 +92,7 @@ static gboolean prepare(job *j, GError **error)
 
 	if (!ro_input_open(&j->input, options->input, error))
 		return FALSE;
+	warn_of_notes(j->input.iso);
 	j->writer = &li_writer_rebuild;
 	j->output = ro_output_new(options->output, options->force, j->input.iso->fd, error);
 	if (!j->output || !open_trace_output(j, error))

@@ -5,6 +5,7 @@
 
 #include "reorder/commands.h"
 #include "reorder/util/error.h"
+#include "reorder/util/escape.h"
 #include "reorder/util/interrupt.h"
 
 static gboolean run_verb(const ro_options *options, GError **error)
@@ -43,6 +44,15 @@ static gboolean run(const ro_options *options, GError **error)
 	return TRUE;
 }
 
+/* One line, whatever names it holds; only the tail of a guest's console takes more. */
+static void print_error(const GError *error)
+{
+	gboolean guest = g_error_matches(error, RO_ERROR, RO_ERROR_GUEST);
+	g_autofree char *text = ro_printable(error->message, guest);
+
+	fprintf(stderr, "reorder-livecd: %s\n", text);
+}
+
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
@@ -53,7 +63,7 @@ int main(int argc, char **argv)
 	ro_options_clear(&options);
 	if (ok)
 		return 0;
-	fprintf(stderr, "reorder-livecd: %s\n", error->message);
+	print_error(error);
 	ro_interrupt_die();
 	return error->domain == RO_ERROR ? error->code : RO_ERROR_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reorder/also.h"
 #include "reorder/util/error.h"
 #include "trace/compare.h"
 
@@ -388,7 +389,7 @@ static const option *option_of(int value)
 		if (options_table[i].letter == value)
 			return &options_table[i];
 	}
-	return NULL;
+	g_assert_not_reached(); /* getopt_long knows no other letters */
 }
 
 static gboolean take_option(ro_options *options, const option *o, guint64 *seen, GError **error)
@@ -507,7 +508,7 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 	if (!take_arguments(options, argc, argv, error) || !check_together(options, given, error))
 		return FALSE;
 	g_ptr_array_add(options->also, NULL);
-	return TRUE;
+	return ro_also_check((const char *const *)options->also->pdata, error);
 }
 
 void ro_options_clear(ro_options *options)

@@ -124,6 +124,16 @@ static gboolean compare_links(
 	       compare_number(path, "number of links", old->nlink, new->nlink, error);
 }
 
+static const char *const type_names[] = {
+	[IMG_FILE] = "file",
+	[IMG_DIR] = "directory",
+	[IMG_SYMLINK] = "symlink",
+	[IMG_BLOCK_DEVICE] = "block device",
+	[IMG_CHAR_DEVICE] = "character device",
+	[IMG_FIFO] = "fifo",
+	[IMG_SOCKET] = "socket",
+};
+
 static gboolean compare_inodes(comparison *c, guint32 old_index, guint32 new_index, GError **error)
 {
 	const img_inode *old = img_tree_inode(c->pairs.old_tree, old_index);
@@ -133,8 +143,10 @@ static gboolean compare_inodes(comparison *c, guint32 old_index, guint32 new_ind
 	if (old->type == IMG_SYMLINK && new->type == IMG_SYMLINK &&
 		strcmp(old->target, new->target) != 0)
 		return ro_fail(error, RO_ERROR_FAILED, "%s: symlink target differs", path);
-	return compare_number(path, "type", old->type, new->type, error) &&
-	       compare_octal(path, "mode", old->mode, new->mode, error) &&
+	if (old->type != new->type)
+		return ro_fail(error, RO_ERROR_FAILED, "%s: type differs: %s before, %s after",
+			path, type_names[old->type], type_names[new->type]);
+	return compare_octal(path, "mode", old->mode, new->mode, error) &&
 	       compare_number(path, "owner", old->uid, new->uid, error) &&
 	       compare_number(path, "group", old->gid, new->gid, error) &&
 	       compare_number(path, "modification time", old->mtime, new->mtime, error) &&

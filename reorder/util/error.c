@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "reorder/util/escape.h"
 #include "reorder/util/progress.h"
 
 static guint warnings;
@@ -36,7 +37,8 @@ void ro_warn(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
+	g_autofree char *raw = g_strdup_vprintf(format, args);
+	g_autofree char *text = ro_printable(raw, FALSE);
 	va_end(args);
 	warnings++;
 	ro_progress_interject();

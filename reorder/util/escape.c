@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reorder/util/escape.h"
 
+#include <string.h>
+
 static void append_octal(GString *out, guchar byte)
 {
 	g_string_append_printf(out, "\\%03o", byte);
@@ -54,21 +56,33 @@ char *ro_unescape(const char *text)
 	return g_strdup(out->str);
 }
 
-char *ro_escape_utf8(const char *bytes)
+/* keep: characters that stay although they would have to be escaped. */
+static char *escape_except(const char *bytes, const char *keep)
 {
 	GString *out = g_string_new(NULL);
 
 	for (const char *p = bytes; *p;) {
 		gunichar c = g_utf8_get_char_validated(p, -1);
 		gboolean broken = c == (gunichar)-1 || c == (gunichar)-2;
-		if (broken || c == '\\' || g_unichar_iscntrl(c)) {
+		gboolean odd = broken || c == '\\' || g_unichar_iscntrl(c);
+		if (odd && !strchr(keep, *p)) {
 			append_octal(out, (guchar)*p);
 			p++;
 			continue;
 		}
-		const char *next = g_utf8_next_char(p);
+		const char *next = broken ? p + 1 : g_utf8_next_char(p);
 		g_string_append_len(out, p, next - p);
 		p = next;
 	}
 	return g_string_free(out, FALSE);
+}
+
+char *ro_escape_utf8(const char *bytes)
+{
+	return escape_except(bytes, "");
+}
+
+char *ro_printable(const char *text, gboolean keep_newlines)
+{
+	return escape_except(text, keep_newlines ? "\\\n" : "\\");
 }

@@ -24,4 +24,10 @@ char *ro_unescape(const char *text);
  */
 char *ro_escape_utf8(const char *bytes);
 
+/*
+ * For the terminal: as ro_escape_utf8, but a backslash stays, since what is shown may hold escaped
+ * paths already, and with keep_newlines a newline stays too. Owned by the caller.
+ */
+char *ro_printable(const char *text, gboolean keep_newlines);
+
 #endif

@@ -52,11 +52,21 @@ static void test_bad_escapes(void)
 		g_assert_null(ro_unescape(bad[i]));
 }
 
+static void test_printable(void)
+{
+	g_autofree char *line = ro_printable("a\\040b\n\x1b[31m\xe9\xc3\xa9", FALSE);
+	g_autofree char *lines = ro_printable("one\ntwo\r", TRUE);
+
+	g_assert_cmpstr(line, ==, "a\\040b\\012\\033[31m\\351\xc3\xa9");
+	g_assert_cmpstr(lines, ==, "one\ntwo\\015");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/escape/golden", test_golden);
 	g_test_add_func("/escape/every-byte-round-trips", test_every_byte_round_trips);
 	g_test_add_func("/escape/bad-escapes-are-rejected", test_bad_escapes);
+	g_test_add_func("/escape/printable", test_printable);
 	return g_test_run();
 }
