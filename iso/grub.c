@@ -618,7 +618,8 @@ static void finish_entry(grub *g, const script *s, guint line, item *entry, cons
 /* menuentry and submenu: a name, then a block in braces. */
 static void run_menuentry(grub *g, script *s)
 {
-	guint line = peek(s)->line;
+	const token *name = peek(s);
+	guint line = name ? name->line : 0;
 	g_autoptr(GPtrArray) words = read_words(g, s);
 	boot b = {.initrds = g_ptr_array_new_with_free_func(g_free), .dead = g->dead};
 	boot *outer = g->boot;
