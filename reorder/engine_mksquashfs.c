@@ -77,23 +77,6 @@ static gboolean has_holes(const img_tree *tree)
 	return FALSE;
 }
 
-/* As mksquashfs 4.7.3 and gensquashfs can: each file starts on a page. */
-static gboolean is_aligned(const img_tree *tree)
-{
-	guint files = 0;
-
-	for (guint32 i = 0; i < img_tree_inode_count(tree); i++) {
-		const img_inode *inode = img_tree_inode(tree, i);
-
-		if (inode->data_stored == 0)
-			continue;
-		if (inode->data_start % DISK_BLOCK != 0)
-			return FALSE;
-		files++;
-	}
-	return files > 1;
-}
-
 static gboolean check_version(const char *program, const img_tree *tree, GError **error)
 {
 	const char *const argv[] = {program, "-version", NULL};
@@ -222,9 +205,6 @@ static gboolean check(const ro_engine_job *job, GError **error)
 	if (!check_version("mksquashfs", job->tree, error) ||
 		!check_version("unsquashfs", job->tree, error))
 		return FALSE;
-	if (is_aligned(job->tree))
-		ro_warn("%s: files start on multiples of 4096 bytes; in the new image they will not",
-			img_tree_source(job->tree)->label);
 	if (!job->workdir)
 		return TRUE;
 	return ro_unpack_probe(job->workdir, job->tree, error) && try_pack(job, error);

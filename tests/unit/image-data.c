@@ -164,6 +164,7 @@ static void test_sqfs_file(void)
 	image.source.size -= 2048;
 	file = img_sqfs_file_new(&image.source);
 	copy = sqfs_copy(file);
+	g_assert_nonnull(copy);
 	g_assert_cmpint(copy->read_at(copy, 0, magic, 4), ==, 0);
 	g_assert_cmpmem(magic, 4, "hsqs", 4);
 	g_assert_cmpuint(copy->get_size(copy), ==, image.source.size);
