@@ -582,8 +582,10 @@ static void test_metadata_is_grouped(void)
 
 	sq_open(&source, "gzip.img");
 	plan_add_path(plan, source.tree, "usr/share/text-11");
-	plan_add_path(plan, source.tree, "many/a-name-that-makes-listings-long-100");
-	plan_add_path(plan, source.tree, "many/a-name-that-makes-listings-long-600");
+	plan_add_path(plan, source.tree,
+		"many/a-rather-long-name-so-that-the-listing-takes-more-than-a-block-100");
+	plan_add_path(plan, source.tree,
+		"many/a-rather-long-name-so-that-the-listing-takes-more-than-a-block-200");
 	hot = g_new0(gboolean, img_tree_inode_count(source.tree));
 	for (guint i = 0; i < plan->files->len; i++)
 		hot[g_array_index(plan->files, ro_plan_item, i).inode] = TRUE;
