@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "iso/writer.h"
+#include "reorder/compare_run.h"
+#include "reorder/compare_summary.h"
 #include "reorder/engines.h"
 #include "reorder/input.h"
 #include "reorder/recording.h"
@@ -33,6 +35,8 @@ typedef struct {
 	guint64 new_image_size;
 	ro_verify_result verified;
 	li_write_result written;
+	ro_input result; /* the new ISO, where it is compared */
+	ro_compare_run comparison;
 } job;
 
 static ro_engine_job engine_job(const job *j)
@@ -106,7 +110,8 @@ static gboolean prepare(job *j, GError **error)
 	ro_engine_job engine = engine_job(j);
 	j->engine = ro_engine_choose(options->engine, &engine, error);
 	return j->engine && j->writer->check(j->input.iso, error) && check_space(j, error) &&
-	       ro_recording_check(options, &j->input, error);
+	       ro_recording_check(options, &j->input, error) &&
+	       (!options->compare || ro_compare_check(options, &j->input, NULL, error));
 }
 
 static gboolean record(job *j, GError **error)
@@ -191,7 +196,31 @@ static gboolean write_iso(job *j, GError **error)
 	return TRUE;
 }
 
-static gboolean report(const job *j, GError **error)
+/* The new ISO stays, whatever comes of it. */
+static gboolean compare(job *j, GError **error)
+{
+	if (!j->options->compare)
+		return TRUE;
+	return ro_input_open(&j->result, j->options->output, error) &&
+	       ro_compare_make(&j->comparison, j->options, &j->input, &j->result,
+		       ro_workdir_path(j->workdir), j->progress, error);
+}
+
+static void print(const job *j, const ro_summary *summary)
+{
+	gboolean json_on_stdout = g_strcmp0(j->options->json, "-") == 0;
+	FILE *out = json_on_stdout ? stderr : stdout;
+
+	if (j->options->quiet)
+		return;
+	ro_summary_print(summary, out);
+	if (!summary->comparison)
+		return;
+	fputc('\n', out);
+	ro_compare_summary_print(summary->comparison, out);
+}
+
+static gboolean report(const job *j, guint64 output_size, GError **error)
 {
 	ro_summary summary = {
 		.input = &j->input,
@@ -200,27 +229,34 @@ static gboolean report(const job *j, GError **error)
 		.engine = j->engine->name,
 		.writer = j->writer->name,
 		.output = j->options->output,
+		.output_size = output_size,
 		.image_size_before = j->input.image->file->size,
 		.image_size_after = j->new_image_size,
 		.verified = &j->verified,
 		.written = &j->written,
+		.comparison = j->comparison.complete ? &j->comparison.comparison : NULL,
 		.progress = j->progress,
 	};
 
-	if (!size_of(ro_output_temp_path(j->output), &summary.output_size, error))
-		return FALSE;
-	if (!ro_output_commit(j->output, error))
-		return FALSE;
 	if (j->options->json) {
 		g_autoptr(JsonBuilder) builder = json_builder_new();
 		ro_summary_json(&summary, builder);
 		if (!ro_json_write(builder, j->options->json, error))
 			return FALSE;
 	}
-	gboolean json_on_stdout = g_strcmp0(j->options->json, "-") == 0;
-	if (!j->options->quiet)
-		ro_summary_print(&summary, json_on_stdout ? stderr : stdout);
+	print(j, &summary);
 	return TRUE;
+}
+
+static gboolean finish(job *j, GError **error)
+{
+	guint64 output_size;
+
+	if (!size_of(ro_output_temp_path(j->output), &output_size, error) ||
+		!ro_output_commit(j->output, error))
+		return FALSE;
+	gboolean ok = compare(j, error);
+	return report(j, output_size, ok ? error : NULL) && ok;
 }
 
 static void clear(job *j)
@@ -228,6 +264,8 @@ static void clear(job *j)
 	g_free(j->new_image);
 	ro_plan_free(j->plan);
 	ro_recording_clear(&j->recording);
+	ro_compare_clear(&j->comparison);
+	ro_input_clear(&j->result);
 	ro_workdir_free(j->workdir);
 	ro_output_free(j->trace_output);
 	ro_output_free(j->output);
@@ -240,7 +278,7 @@ gboolean ro_command_reorder(const ro_options *options, GError **error)
 	job j = {.options = options, .progress = ro_progress_new(options->quiet, options->verbose)};
 	gboolean ok = prepare(&j, error) && record(&j, error) && make_plan(&j, error) &&
 		      rebuild(&j, error) && verify(&j, error) && write_iso(&j, error) &&
-		      report(&j, error);
+		      finish(&j, error);
 
 	clear(&j);
 	return ok;

@@ -5,7 +5,7 @@
 _reorder_livecd() {
 	local cur prev words cword verb=
 	_init_completion -s || return
-	case ${words[1]:-} in trace | plan | inspect) verb=${words[1]} ;; esac
+	case ${words[1]:-} in trace | plan | inspect | compare | simulate) verb=${words[1]} ;; esac
 
 	case $prev in
 	--order) mapfile -t COMPREPLY < <(compgen -W 'access size path random' -- "$cur") && return ;;
@@ -14,8 +14,15 @@ _reorder_livecd() {
 	--accel) mapfile -t COMPREPLY < <(compgen -W 'auto kvm tcg' -- "$cur") && return ;;
 	--format | -f) mapfile -t COMPREPLY < <(compgen -W 'plan mksquashfs gensquashfs' -- "$cur") && return ;;
 	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && return ;;
+	--firmware) mapfile -t COMPREPLY < <(compgen -W 'direct bios uefi' -- "$cur") && return ;;
+	--cpu) mapfile -t COMPREPLY < <(compgen -W 'laptop2008 laptop desktop' -- "$cur") && return ;;
+	--drive | -d)
+		_filedir
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'cd dvd hdd usb2 usb3 bmc none' -- "$cur")
+		return
+		;;
 	--work-dir) _filedir -d && return ;;
-	--seed | --memory | -m | --cpus | --timeout) return ;;
+	--seed | --memory | -m | --cpus | --timeout | --runs | -n | --slow-motion) return ;;
 	--also) mapfile -t COMPREPLY < <(compgen -W 'modules' -- "$cur") && return ;;
 	esac
 	if [[ $cur == -* ]]; then
@@ -24,6 +31,6 @@ _reorder_livecd() {
 		return
 	fi
 	_filedir
-	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect' -- "$cur")
+	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect compare simulate' -- "$cur")
 }
 complete -F _reorder_livecd reorder-livecd

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reorder/summary.h"
 
+#include "reorder/compare_summary.h"
 #include "reorder/util/escape.h"
 
 #define MB(bytes) ((double)(bytes) / 1e6)
@@ -221,5 +222,9 @@ void ro_summary_json(const ro_summary *s, JsonBuilder *b)
 		json_output(b, s);
 	}
 	json_stages(b, s->progress);
+	if (s->comparison) {
+		json_builder_set_member_name(b, "compare");
+		ro_compare_summary_json(s->comparison, b);
+	}
 	json_builder_end_object(b);
 }

@@ -11,6 +11,7 @@
 #include "reorder/recording.h"
 #include "reorder/util/json.h"
 #include "reorder/verify.h"
+#include "trace/compare.h"
 
 /* Everything is borrowed. */
 typedef struct {
@@ -23,7 +24,8 @@ typedef struct {
 	guint64 image_size_before, image_size_after; /* bytes */
 	const ro_verify_result *verified;
 	const li_write_result *written;
-	const ro_progress *progress; /* the stages and their times */
+	const tr_comparison *comparison; /* NULL: not compared */
+	const ro_progress *progress;     /* the stages and their times */
 } ro_summary;
 
 void ro_summary_print(const ro_summary *summary, FILE *out);

@@ -117,12 +117,46 @@ static void test_errors_echo_the_text(void)
 	}
 }
 
+static void test_comparing(void)
+{
+	ro_options o;
+
+	g_assert_true(parse(&o,
+		"r compare a.iso b.iso -d usb2 -n 5 --firmware uefi --cpu desktop "
+		"--slow-motion 12.5 --report r.html --until idle:5",
+		NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_COMPARE);
+	g_assert_cmpstr(o.input, ==, "a.iso");
+	g_assert_cmpstr(o.other, ==, "b.iso");
+	g_assert_cmpstr(o.drive, ==, "usb2");
+	g_assert_cmpuint(o.runs, ==, 5);
+	g_assert_cmpint(o.firmware, ==, TR_FIRMWARE_UEFI);
+	g_assert_cmpstr(o.processor->name, ==, "desktop");
+	g_assert_cmpfloat(o.slow_motion, ==, 12.5);
+	g_assert_cmpstr(o.report, ==, "r.html");
+	ro_options_clear(&o);
+
+	g_assert_true(parse(&o, "r in.iso out.iso --compare", NULL));
+	g_assert_true(o.compare);
+	g_assert_null(o.drive);
+	g_assert_cmpuint(o.runs, ==, 3);
+	g_assert_cmpint(o.firmware, ==, TR_FIRMWARE_DIRECT);
+	g_assert_cmpstr(o.processor->name, ==, "laptop2008");
+	ro_options_clear(&o);
+
+	g_assert_true(parse(&o, "r simulate reads.log", NULL));
+	g_assert_cmpint(o.verb, ==, RO_VERB_SIMULATE);
+	g_assert_cmpstr(o.input, ==, "reads.log");
+	ro_options_clear(&o);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/options/whole-job", test_whole_job);
 	g_test_add_func("/options/defaults", test_defaults);
 	g_test_add_func("/options/verbs", test_verbs);
+	g_test_add_func("/options/comparing", test_comparing);
 	g_test_add_func("/options/errors-echo-the-text", test_errors_echo_the_text);
 	return g_test_run();
 }
