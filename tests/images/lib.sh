@@ -109,12 +109,12 @@ isolinux_files() {
 }
 
 # checksum_list TREE PROGRAM LIST : as Debian writes them, paths sorted, in
-# the root of TREE. isolinux.bin and the catalogue change when the ISO is made.
+# the root of TREE. BIOS loaders and the catalogue change when the ISO is made.
 checksum_list() {
 	(
 		cd "$1" || exit
-		find . -type f ! -name '*sum.txt' ! -path ./isolinux/isolinux.bin \
-			! -name boot.cat ! -name boot.catalog -print0 |
+		find . -type f ! -name '*sum.txt' ! -name isolinux.bin \
+			! -name eltorito.img -print0 |
 			sort -z | xargs -0 "$2" >"$3"
 	)
 }
