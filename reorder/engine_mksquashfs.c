@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reorder/image/data_reader.h"
 #include "reorder/mksquashfs_options.h"
 #include "reorder/sort_file.h"
 #include "reorder/unpack_probe.h"
@@ -218,12 +219,12 @@ static guint64 disk_size(guint64 bytes)
 /* Holes stay holes. */
 static guint64 file_space(const img_super *super, const img_inode *inode)
 {
-	guint64 space =
-		inode->fragment == IMG_NONE ? 0 : disk_size(inode->size % super->block_size);
+	guint64 used = inode->fragment == IMG_NONE ? 0 : disk_size(inode->size % super->block_size);
 
 	for (guint32 i = 0; i < inode->block_count; i++)
-		space += inode->blocks[i] == 0 ? 0 : super->block_size;
-	return space;
+		if (inode->blocks[i] != 0)
+			used += disk_size(img_block_length(super, inode, i));
+	return used;
 }
 
 static guint64 space(const ro_engine_job *job)
