@@ -303,30 +303,40 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	return tr_session_run(&session, b->guest, &b->end, error);
 }
 
-/* Some hosts have a KVM that looks usable and hangs every guest. */
+/* FALSE with *broken set if it is KVM, and not the guest, that does not work. */
+static gboolean run_on_kvm(tr_booted *b, gboolean *broken, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+
+	*broken = TRUE;
+	if (!tr_kvm_check(error))
+		return FALSE;
+	if (!run_on(b, "kvm", KVM_PATIENCE, &reason)) {
+		*broken = g_error_matches(reason, RO_ERROR, RO_ERROR_FAILED);
+		g_propagate_error(error, g_steal_pointer(&reason));
+		return FALSE;
+	}
+	return !b->end.silent ||
+	       ro_fail(error, RO_ERROR_FAILED,
+		       "/dev/kvm: the guest hung at its start (nothing in %d s)", KVM_PATIENCE);
+}
+
+/* Some hosts have a KVM that looks usable, but QEMU gives up on it, or every guest hangs. */
 static gboolean run(tr_booted *b, GError **error)
 {
-	gboolean forced = b->job->accel == TR_ACCEL_KVM;
+	g_autoptr(GError) reason = NULL;
+	gboolean broken;
 
 	if (b->job->accel == TR_ACCEL_TCG)
 		return run_on(b, "tcg", 0, error);
-	if (!tr_kvm_check(forced ? error : NULL)) {
-		if (forced)
-			return FALSE;
-		ro_progress_note(b->job->progress, "no KVM here: emulating, which is slower");
+	if (run_on_kvm(b, &broken, &reason))
+		return TRUE;
+	if (broken && b->job->accel == TR_ACCEL_AUTO) {
+		ro_warn("%s; emulating, which is slower", reason->message);
 		return run_on(b, "tcg", 0, error);
 	}
-	if (!run_on(b, "kvm", KVM_PATIENCE, error))
-		return FALSE;
-	if (!b->end.silent)
-		return TRUE;
-	if (forced)
-		return ro_fail(error, RO_ERROR_FAILED,
-			"/dev/kvm: the guest hung at its start (nothing in %d s); use --accel tcg",
-			KVM_PATIENCE);
-	ro_warn("/dev/kvm: the guest hung at its start (nothing in %d s); starting again without KVM, which is slower",
-		KVM_PATIENCE);
-	return run_on(b, "tcg", 0, error);
+	g_propagate_error(error, g_steal_pointer(&reason));
+	return FALSE;
 }
 
 /* --- after --- */

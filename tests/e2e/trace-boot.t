@@ -128,6 +128,24 @@ else
 	skip 'a device that is no KVM' 'needs root, /dev/kvm and a mount namespace'
 fi
 
+# A QEMU that gives up on KVM.
+mkdir "$TMP/bin"
+cat >"$TMP/bin/qemu-system-x86_64" <<EOT
+#!/bin/sh
+case " \$* " in *' -accel kvm '*) echo 'qemu: no such processor' >&2; exit 1 ;; esac
+exec $(command -v qemu-system-x86_64) "\$@"
+EOT
+chmod +x "$TMP/bin/qemu-system-x86_64"
+if [ -w /dev/kvm ]; then
+	PATH=$TMP/bin:$PATH wanted=1 trace ok --accel kvm
+	is "$status" 1 'KVM was asked for and does not work: exit 1'
+	like "$err" '^reorder-livecd: QEMU: qemu: no such processor' 'and the reason'
+	PATH=$TMP/bin:$PATH wanted=0 trace ok --until console:'tiny: started'
+	is "$status $(header ok accelerator)" '0 tcg' 'where it was not, emulation takes its place'
+else
+	skip 'a QEMU that gives up on KVM' 'needs /dev/kvm'
+fi
+
 # --- kernels that can less: the same agent, with system calls that fail ---
 # agent NAME SHIM: a program in $TMP/NAME/ with an agent of which the shim is part.
 agent() {
