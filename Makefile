@@ -24,8 +24,8 @@ PROVE ?= prove
 VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
 LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 blkid zlib liblzma libzstd liblz4
-PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS_PKG))
-PKG_LIBS = $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
+PKG_CFLAGS := $(shell pkg-config --cflags $(LIBS_PKG))
+PKG_LIBS := $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wformat=2 -Wimplicit-fallthrough -Wnull-dereference

@@ -6,7 +6,7 @@
 # multiple of 4.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-append=${APPEND:-$O-dev/tests/iso-initrd}
+append=${APPEND:-$O/tests/iso-initrd}
 requires test -x "$append"
 requires command -v qemu-system-x86_64 cpio lzop lz4 xz zstd bzip2
 
