@@ -95,14 +95,14 @@ static gboolean check(const ro_engine_job *job, GError **error)
 	return compressor && check_tail(job, error);
 }
 
-/* The new image, and all fragments unpacked; a quarter more for tables that grow. */
+/* The new image, tables a quarter larger, and all fragments unpacked. */
 static guint64 space(const ro_engine_job *job)
 {
 	const img_super *super = img_tree_super(job->tree);
-	guint64 unpacked = (guint64)super->fragment_count * super->block_size;
+	guint64 tables = super->bytes_used - super->inode_table;
 
-	return super->bytes_used + (super->bytes_used - super->inode_table) / 4 + PADDING +
-	       unpacked * 2;
+	return super->bytes_used + tables / 4 + PADDING +
+	       (guint64)super->fragment_count * super->block_size;
 }
 
 static gboolean write_pack(splice *s, guint index, GError **error)

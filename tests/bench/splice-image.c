@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "reorder/engine.h"
@@ -37,6 +38,20 @@ static void read_paths(const img_tree *tree, ro_plan *plan, const char *file)
 		add_path(tree, plan, seen, lines[i]);
 }
 
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void report(gint64 start)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%.2f %.2f %.0f\n", (double)(g_get_monotonic_time() - start) / 1e6,
+		seconds(usage.ru_utime) + seconds(usage.ru_stime), (double)usage.ru_maxrss / 1024);
+}
+
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
@@ -44,6 +59,7 @@ int main(int argc, char **argv)
 	img_source source = {.label = argc > 1 ? argv[1] : ""};
 	ro_plan plan = {.layout = RO_LAYOUT_END};
 	ro_engine_job job = {.plan = &plan, .workdir = g_get_tmp_dir()};
+	gint64 start = g_get_monotonic_time();
 	struct stat st;
 
 	if (argc != 4)
@@ -66,6 +82,7 @@ int main(int argc, char **argv)
 		g_remove(argv[3]);
 		ro_engine_splice.check(&job, &error) && ro_engine_splice.rebuild(&job, &error);
 	}
+	report(start);
 	if (error)
 		fprintf(stderr, "%s\n", error->message);
 	return error ? error->code : 0;
