@@ -22,6 +22,7 @@
 
 enum {
 	DISK_BLOCK = 4096,
+	NAME_SPACE = 64,     /* of a name in a directory, generously */
 	FLAGS_POSITION = 24, /* in the superblock */
 	/* What mksquashfs takes and what it does not profit from, MiB. */
 	PACK_MEMORY_MIN = 16,
@@ -230,7 +231,8 @@ static guint64 file_space(const img_super *super, const img_inode *inode)
 static guint64 space(const ro_engine_job *job)
 {
 	const img_super *super = img_tree_super(job->tree);
-	guint64 bytes = disk_size(super->bytes_used) + super->bytes_used / 16;
+	guint64 bytes = disk_size(super->bytes_used) + super->bytes_used / 16 +
+			(guint64)img_tree_entry_count(job->tree) * NAME_SPACE;
 
 	for (guint32 i = 0; i < img_tree_inode_count(job->tree); i++) {
 		const img_inode *inode = img_tree_inode(job->tree, i);
