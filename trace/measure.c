@@ -4,6 +4,7 @@
 #include "reorder/util/error.h"
 #include "trace/boot-internal.h"
 #include "trace/drive_file.h"
+#include "trace/firmware.h"
 
 const char *tr_firmware_name(tr_firmware firmware)
 {
@@ -14,6 +15,8 @@ const char *tr_firmware_name(tr_firmware firmware)
 
 gboolean tr_measure_check(const tr_measure_job *job, GError **error)
 {
+	if (job->firmware != TR_FIRMWARE_DIRECT)
+		return tr_firmware_check(job, error);
 	return tr_boot_check(&job->boot, error);
 }
 
@@ -120,7 +123,8 @@ static gboolean run_direct(const tr_measure_job *job, tr_measured *measured, GEr
 gboolean tr_boot_run_measured(const tr_measure_job *job, tr_measured *measured, GError **error)
 {
 	*measured = (tr_measured){.unpacked = -1};
-	if (run_direct(job, measured, error))
+	gboolean direct = job->firmware == TR_FIRMWARE_DIRECT;
+	if (direct ? run_direct(job, measured, error) : tr_firmware_run(job, measured, error))
 		return TRUE;
 	tr_measured_clear(measured);
 	return FALSE;

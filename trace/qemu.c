@@ -67,9 +67,45 @@ static void add_lines(GPtrArray *argv, const tr_machine *machine)
 	g_autofree char *console = quote(machine->console);
 
 	add_take(argv, "-chardev", g_strdup_printf("pipe,id=console,path=%s", console));
-	add_take(argv, "-chardev", g_strdup_printf("socket,id=agent,fd=%d", machine->agent_fd));
 	add(argv, "-serial", "chardev:console");
+	if (machine->agent_fd < 0)
+		return;
+	add_take(argv, "-chardev", g_strdup_printf("socket,id=agent,fd=%d", machine->agent_fd));
 	add(argv, "-serial", "chardev:agent");
+}
+
+static void add_monitor(GPtrArray *argv, const tr_machine *machine)
+{
+	add(argv, "-monitor", "none");
+	if (!machine->monitor)
+		return;
+	g_autofree char *monitor = quote(machine->monitor);
+	add_take(argv, "-chardev", g_strdup_printf("pipe,id=monitor,path=%s", monitor));
+	add(argv, "-mon", "chardev=monitor,mode=readline");
+}
+
+static void add_flash(GPtrArray *argv, guint unit, const char *file, gboolean read_only)
+{
+	g_autofree char *quoted = quote(file);
+
+	add_take(argv, "-drive",
+		g_strdup_printf("if=pflash,format=raw,unit=%u,readonly=%s,file=%s", unit,
+			read_only ? "on" : "off", quoted));
+}
+
+/* A kernel of its own, or what the medium boots through the firmware. */
+static void add_start(GPtrArray *argv, const tr_machine *machine)
+{
+	if (machine->kernel) {
+		add(argv, "-kernel", machine->kernel);
+		add(argv, "-initrd", machine->initrd);
+		add(argv, "-append", machine->cmdline);
+		return;
+	}
+	if (!machine->uefi_code)
+		return;
+	add_flash(argv, 0, machine->uefi_code, TRUE);
+	add_flash(argv, 1, machine->uefi_vars, FALSE);
 }
 
 static void add_medium(GPtrArray *argv, const tr_machine *machine)
@@ -80,7 +116,9 @@ static void add_medium(GPtrArray *argv, const tr_machine *machine)
 		g_strdup_printf(
 			"driver=nbd,node-name=medium,read-only=on,server.type=unix,server.path=%s",
 			socket));
-	add(argv, "-device", "ide-cd,bus=ide.0,drive=medium");
+	add(argv, "-device",
+		machine->kernel ? "ide-cd,bus=ide.0,drive=medium"
+				: "ide-cd,bus=ide.0,drive=medium,bootindex=1");
 }
 
 GPtrArray *tr_qemu_arguments(const tr_machine *machine)
@@ -96,15 +134,13 @@ GPtrArray *tr_qemu_arguments(const tr_machine *machine)
 	add_processor(argv, machine);
 	add(argv, "-vga", "std"); /* boot loaders and splash screens wait for ever without one */
 	add(argv, "-display", "none");
-	add(argv, "-monitor", "none");
+	add_monitor(argv, machine);
 	add(argv, "-no-reboot", NULL);
 	add(argv, "-netdev", "user,id=net,restrict=on");
 	add(argv, "-device", "e1000e,netdev=net,romfile=");
 	add_lines(argv, machine);
 	add_medium(argv, machine);
-	add(argv, "-kernel", machine->kernel);
-	add(argv, "-initrd", machine->initrd);
-	add(argv, "-append", machine->cmdline);
+	add_start(argv, machine);
 	g_ptr_array_add(argv, NULL);
 	return argv;
 }

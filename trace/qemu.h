@@ -11,10 +11,12 @@ typedef struct {
 	const char *accelerator; /* "kvm" or "tcg" */
 	guint64 memory;          /* bytes */
 	guint cpus;
-	const char *kernel, *initrd, *cmdline;
+	const char *kernel, *initrd, *cmdline; /* kernel NULL: boots from the medium */
+	const char *uefi_code, *uefi_vars;     /* OVMF, the latter written to; NULL: SeaBIOS */
+	const char *monitor; /* pipes MONITOR.in and MONITOR.out for QEMU's commands, or NULL */
 	const char *medium_socket; /* of the NBD server that has the ISO */
 	const char *console;       /* the first serial line: pipes CONSOLE.in and CONSOLE.out */
-	int agent_fd;              /* the second one: a stream socket that QEMU inherits */
+	int agent_fd;              /* the second one: a stream socket that QEMU inherits, or -1 */
 	const char *log;           /* file for what QEMU itself says */
 } tr_machine;
 

@@ -65,6 +65,11 @@ static const char *parse_read(const char *line, double last_time, tr_read *read)
 	return NULL;
 }
 
+gboolean tr_read_log_parse(const char *line, tr_read *read)
+{
+	return parse_read(line, 0, read) == NULL;
+}
+
 static gboolean take_line(
 	const char *path, guint number, const char *line, GArray *reads, GError **error)
 {

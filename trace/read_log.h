@@ -24,6 +24,9 @@ gboolean tr_read_log_number(const char *path, const char *key, double *value, GE
 /* GArray of tr_read. A last line that is cut off (the plugin was killed) is dropped. */
 GArray *tr_read_log_read(const char *path, GError **error);
 
+/* A line of a log, with its newline. FALSE if it is no read. */
+gboolean tr_read_log_parse(const char *line, tr_read *read);
+
 typedef struct {
 	guint64 requests;
 	guint64 bytes;

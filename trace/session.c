@@ -12,11 +12,11 @@
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 #include "trace/agent/protocol.h"
+#include "trace/serial.h"
 
 enum {
 	POLL_MS = 100,
 	STOP_GRACE_MS = 1000,
-	LOG_LIMIT = 16 << 20, /* bytes of console.log */
 };
 
 #define AGENT_LIMIT (G_GUINT64_CONSTANT(1) << 30) /* bytes */
@@ -33,14 +33,10 @@ typedef struct {
 	const tr_session_job *job;
 	tr_guest *guest;
 	tr_session_end *end;
-	tr_console *console;
+	tr_serial serial;
 	tr_machine machine;
 	ro_child *qemu;
-	int agent_fd;   /* our end of the socket pair */
-	int console_fd; /* CONSOLE.out */
-	int log_fd;
-	guint64 logged;
-	char *pipe_base;
+	int agent_fd;    /* our end of the socket pair */
 	double started;  /* host seconds, as the next three */
 	double ending;   /* when the agent was told to end; 0: not yet */
 	double failed;   /* when a failure was first seen; 0: not yet */
@@ -64,53 +60,10 @@ static gboolean switched(const session *s)
 
 static gboolean fail_guest(const session *s, GError **error, const char *what, const char *hint)
 {
-	g_autofree char *tail = tr_console_tail(s->console);
-
-	if (!*tail)
-		return ro_fail(error, RO_ERROR_GUEST, "%s after %.0f s; %s", what,
-			host_now() - s->started, hint);
-	g_strchomp(tail);
-	return ro_fail(error, RO_ERROR_GUEST,
-		"%s after %.0f s; %s\nthe last lines of its console:\n%s", what,
-		host_now() - s->started, hint, tail);
+	return tr_serial_fail(&s->serial, host_now() - s->started, what, hint, error);
 }
 
 /* --- setting up and taking down --- */
-
-static char *pipe_path(const session *s, const char *suffix)
-{
-	return g_strconcat(s->pipe_base, suffix, NULL);
-}
-
-static gboolean make_pipe(const session *s, const char *suffix, GError **error)
-{
-	g_autofree char *path = pipe_path(s, suffix);
-
-	unlink(path);
-	if (mkfifo(path, 0600) < 0)
-		return ro_fail_errno(error, errno, "%s", path);
-	return TRUE;
-}
-
-static gboolean open_console(session *s, GError **error)
-{
-	g_autofree char *log = g_build_filename(s->job->workdir, "console.log", NULL);
-
-	s->pipe_base = g_build_filename(s->job->workdir, "console", NULL);
-	if (!make_pipe(s, ".in", error) || !make_pipe(s, ".out", error))
-		return FALSE;
-	g_autofree char *out = pipe_path(s, ".out");
-	s->console_fd = open(out, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (s->console_fd < 0)
-		return ro_fail_errno(error, errno, "%s", out);
-	s->log_fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (s->log_fd < 0)
-		return ro_fail_errno(error, errno, "%s", log);
-	for (guint i = 0; i < s->job->until_count; i++)
-		if (s->job->untils[i].kind == TR_UNTIL_CONSOLE)
-			tr_console_watch(s->console, s->job->untils[i].regex);
-	return TRUE;
-}
 
 static gboolean start_machine(session *s, GError **error)
 {
@@ -122,57 +75,22 @@ static gboolean start_machine(session *s, GError **error)
 	fcntl(s->agent_fd, F_SETFL, O_NONBLOCK);
 	s->machine = *s->job->machine;
 	s->machine.agent_fd = pair[1];
-	s->machine.console = s->pipe_base;
+	s->machine.console = s->serial.pipes.base;
 	s->started = host_now();
 	s->qemu = tr_qemu_start(&s->machine, error);
 	close(pair[1]);
 	return s->qemu != NULL;
 }
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static void tear_down(session *s)
 {
 	ro_child_stop(s->qemu, STOP_GRACE_MS);
-	close_fd(s->agent_fd);
-	close_fd(s->console_fd);
-	close_fd(s->log_fd);
-	if (s->pipe_base) {
-		g_autofree char *in = pipe_path(s, ".in"), *out = pipe_path(s, ".out");
-		unlink(in);
-		unlink(out);
-	}
-	g_free(s->pipe_base);
-	tr_console_free(s->console);
+	if (s->agent_fd >= 0)
+		close(s->agent_fd);
+	tr_serial_close(&s->serial);
 }
 
 /* --- what comes from the guest --- */
-
-/* A guest may talk without end; its log does not grow without end. */
-static void log_console(session *s, const char *bytes, gsize length)
-{
-	if (s->logged >= LOG_LIMIT)
-		return;
-	ssize_t n = write(s->log_fd, bytes, MIN(length, LOG_LIMIT - s->logged));
-	if (n > 0)
-		s->logged += (guint64)n;
-}
-
-static void read_console(session *s)
-{
-	char bytes[16384];
-	ssize_t n;
-
-	/* One full pipe at a time, so that a flood does not keep us from the rest. */
-	for (int i = 0; i < 4 && (n = read(s->console_fd, bytes, sizeof bytes)) > 0; i++) {
-		log_console(s, bytes, (gsize)n);
-		tr_console_push(s->console, bytes, (gsize)n);
-	}
-}
 
 static void read_agent(session *s)
 {
@@ -199,7 +117,7 @@ static void note_times(session *s, double first_before, double root_before)
 		s->end->root = now;
 	if (guest->last_first > first_before)
 		s->end->first = now;
-	if (s->end->over <= 0 && tr_console_matched(s->console))
+	if (s->end->over <= 0 && tr_console_matched(s->serial.console))
 		s->end->over = now;
 }
 
@@ -238,7 +156,7 @@ static void wait_for_guest(session *s)
 {
 	struct pollfd wait[] = {
 		{.fd = s->agent_fd, .events = POLLIN},
-		{.fd = s->console_fd, .events = POLLIN},
+		{.fd = s->serial.pipes.out, .events = POLLIN},
 		{.fd = ro_interrupt_fd(), .events = POLLIN},
 	};
 
@@ -248,7 +166,7 @@ static void wait_for_guest(session *s)
 		g_usleep(POLL_MS * 1000 / 5);
 	double first = s->guest->last_first, root = s->guest->root_time;
 	read_agent(s);
-	read_console(s);
+	tr_serial_read(&s->serial);
 	note_times(s, first, root);
 	look_at_read_log(s);
 	time_calibration(s);
@@ -269,7 +187,7 @@ static const char *rule_that_holds(const session *s)
 			return "idle";
 		if (until->kind == TR_UNTIL_TIME && s->guest->now >= until->seconds)
 			return "time";
-		if (until->kind == TR_UNTIL_CONSOLE && tr_console_matched(s->console))
+		if (until->kind == TR_UNTIL_CONSOLE && tr_console_matched(s->serial.console))
 			return "console";
 	}
 	if (host_now() - s->started >= s->job->timeout)
@@ -300,7 +218,7 @@ static gboolean never_switched(const session *s, const char *reason, GError **er
 {
 	g_autofree char *hint = NULL;
 
-	if (!s->guest->heard && tr_console_bytes(s->console) == 0)
+	if (!s->guest->heard && tr_console_bytes(s->serial.console) == 0)
 		return fail_guest(s, error,
 			"the guest said nothing, neither its kernel nor the agent,",
 			"its kernel may not run on this virtual machine");
@@ -314,7 +232,7 @@ static gboolean never_switched(const session *s, const char *reason, GError **er
 /* What a console that looks like a failure means; the console may still tell why. */
 static gboolean check_failure(session *s, GError **error)
 {
-	const tr_console_failure *failure = tr_console_get_failure(s->console);
+	const tr_console_failure *failure = tr_console_get_failure(s->serial.console);
 
 	if (!failure)
 		return TRUE;
@@ -344,7 +262,7 @@ static gboolean check_running(session *s, GError **error)
 	if (ro_child_running(s->qemu, &status))
 		return TRUE;
 	read_agent(s);
-	read_console(s);
+	tr_serial_read(&s->serial);
 	if (s->guest->ended)
 		return TRUE;
 	if (status != 0)
@@ -352,7 +270,7 @@ static gboolean check_running(session *s, GError **error)
 	if (!check_failure(s, error))
 		return FALSE;
 	return fail_guest(s, error, "the guest restarted or switched itself off",
-		tr_console_bytes(s->console) == 0 && !s->guest->heard
+		tr_console_bytes(s->serial.console) == 0 && !s->guest->heard
 			? "its kernel did not even start: give it more memory with --memory"
 			: "this ISO may install or shut down by itself: boot another entry");
 }
@@ -395,7 +313,7 @@ static gboolean step(session *s, gboolean *over, GError **error)
 	if (ro_interrupted(error) || !check_agent(s, error))
 		return FALSE;
 	if (switched(s))
-		tr_console_arm(s->console);
+		tr_console_arm(s->serial.console);
 	*over = s->guest->ended || (s->ending > 0 && host_now() - s->ending > finish_grace);
 	if (*over)
 		return TRUE;
@@ -405,7 +323,7 @@ static gboolean step(session *s, gboolean *over, GError **error)
 		return TRUE;
 	double waited = host_now() - s->started;
 	if (s->job->speak_within > 0 && waited > s->job->speak_within && !s->guest->heard &&
-		tr_console_bytes(s->console) == 0)
+		tr_console_bytes(s->serial.console) == 0)
 		s->end->silent = *over = TRUE;
 	const char *reason = rule_that_holds(s);
 	if (!reason || *over)
@@ -422,21 +340,17 @@ static gboolean step(session *s, gboolean *over, GError **error)
 gboolean tr_session_run(
 	const tr_session_job *job, tr_guest *guest, tr_session_end *end, GError **error)
 {
-	session s = {.job = job,
-		.guest = guest,
-		.end = end,
-		.agent_fd = -1,
-		.console_fd = -1,
-		.log_fd = -1};
+	session s = {.job = job, .guest = guest, .end = end, .agent_fd = -1};
 	gboolean over = FALSE;
 
 	*end = (tr_session_end){0};
-	s.console = tr_console_new();
-	gboolean ok = open_console(&s, error) && start_machine(&s, error);
+	gboolean ok =
+		tr_serial_open(&s.serial, job->workdir, job->untils, job->until_count, error) &&
+		start_machine(&s, error);
 	while (ok && !over)
 		ok = step(&s, &over, error);
 	end->whole = guest->ended;
-	end->console = tr_console_tail(s.console);
+	end->console = tr_console_tail(s.serial.console);
 	tear_down(&s);
 	return ok;
 }
