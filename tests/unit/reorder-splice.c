@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The splice engine, on the images of tests/images/squashfs-variants. */
+/*
+ * The splice engine, on images of tests/images/squashfs-variants: on some of them, and with -m slow
+ * on all, and with a directory of 100,000 files.
+ */
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -542,34 +545,32 @@ static void test_existing_output_stays(void)
 	test_plan_free(plan);
 }
 
-/* The listing of a large directory keeps its lookup index: sized and named in the inode. */
+/* A directory that is too large for one metadata block keeps its lookup index. */
 static void test_large_directory(void)
 {
+	guint count = g_test_slow() ? 100000 : 6000;
 	g_auto(sq_image) source = {0}, result = {0};
 	ro_plan *plan = plan_new(RO_LAYOUT_END);
 
-	sq_run("mkdir -p big/d; cd big/d; seq -f %%.0f-name 100000 | xargs touch; echo x >5-name;"
-	       "cd ../..; mksquashfs big big.img -quiet -no-progress -comp lz4");
+	sq_run("mkdir -p big/d; cd big/d; seq -f %%.0f-name %u | xargs touch; echo x >5-name;"
+	       "cd ../..; mksquashfs big big.img -quiet -no-progress -comp lz4",
+		count);
 	sq_open(&source, "big.img");
-	for (guint i = 1; i <= 100000; i += 777) {
-		g_autofree char *path = g_strdup_printf("d/%u-name", i);
-
-		plan_add_path(plan, source.tree, path);
-	}
 	plan_add_path(plan, source.tree, "d/5-name");
 	plan_add_path(plan, source.tree, "d");
 	reorder(&source, plan, "result.img");
 	sq_open(&result, "result.img");
 	assert_same_tree(&source, &result);
-	if (geteuid() != 0 || system(NULL) == 0) {
+	if (geteuid() != 0) {
 		g_test_skip("only root can mount");
 		return;
 	}
 	/* Each look-up goes through the index; a listing does not. */
 	sq_run("mkdir -p mnt; mount -t squashfs -o loop,ro result.img mnt || exit 0;"
-	       "trap 'umount mnt' EXIT; test \"$(ls -U mnt/d | wc -l)\" = 100000;"
+	       "trap 'umount mnt' EXIT; test \"$(ls -U mnt/d | wc -l)\" = %u;"
 	       "test \"$(cat mnt/d/5-name)\" = x;"
-	       "for i in $(seq 1 331 100000); do test -e mnt/d/$i-name; test ! -e mnt/d/$i-nam; done");
+	       "for i in $(seq 1 %u %u); do test -e mnt/d/$i-name; test ! -e mnt/d/$i-nam; done",
+		count, count / 300 + 1, count);
 }
 
 /* Hot inodes lie behind the cold ones, but for those that an earlier listing names. */
@@ -739,7 +740,7 @@ static void test_image_past_4_gib(void)
 	sq_run("unsquashfs -quiet -no-progress -d far.out result.img; diff -r far far.out");
 }
 
-/* Chain of equal positions: what a table refers to that cannot be. */
+/* A copy of an image with one other byte. */
 static void corrupt(const char *name, guint64 position, guint8 value)
 {
 	sq_run("cp gzip.img %s; chmod u+w %s; printf '\\%o' | dd of=%s bs=1 seek=%" G_GUINT64_FORMAT
@@ -793,11 +794,15 @@ static void add_plain_tests(void)
 	g_test_add_func("/splice/broken-attributes", test_broken_attributes_are_refused);
 }
 
+/* Enough of them for a quick run. */
+#define SOME                                                                                       \
+	"gzip xz-bcj zstd lz4 lzo b-4k no-fragments always-fragments no-compression no-padding "   \
+	"gen-xz-xattr gen-zstd-no-tails tar one-file empty ids"
+
 int main(int argc, char **argv)
 {
-	static const char *const compared[] = {"gzip.img", "xz-bcj.img", "lz4-hc.img", "lzo.img",
-		"zstd-22.img", "b-4k.img", "no-fragments.img", "no-compression.img",
-		"always-fragments.img", "ids.img", NULL};
+	static const char *const compared[] = {
+		"gzip.img", "lz4.img", "b-4k.img", "always-fragments.img", "ids.img", NULL};
 	g_autofree char *listing = NULL;
 	g_auto(GStrv) names = NULL;
 
@@ -805,9 +810,10 @@ int main(int argc, char **argv)
 	top = g_get_current_dir();
 	if (!sq_start(FALSE))
 		return 0;
-	listing = sq_shell("%s/tests/images/squashfs-variants . >&2; ls *.img", top);
+	listing = sq_shell("%s/tests/images/squashfs-variants . %s >&2; ls *.img", top,
+		g_test_slow() ? "" : SOME);
 	names = g_strsplit(g_strchomp(listing), "\n", -1);
-	g_assert_cmpuint(g_strv_length(names), >=, 50);
+	g_assert_cmpuint(g_strv_length(names), >=, g_test_slow() ? 50 : 16);
 	add_plain_tests();
 	add_tests("same-tree-and-idempotent", (const char *const *)names, test_variant);
 	add_tests("empty-plan", (const char *const *)names, test_empty_plan);
