@@ -740,6 +740,31 @@ static void test_image_past_4_gib(void)
 	sq_run("unsquashfs -quiet -no-progress -d far.out result.img; diff -r far far.out");
 }
 
+/* Pitfalls K8: neither owners nor devices nor attributes need any privilege. */
+static void test_nobody_makes_the_same_bytes(void)
+{
+	g_auto(sq_image) source = {0};
+	g_autoptr(GError) error = NULL;
+	ro_plan *plan;
+
+	if (geteuid() != 0) {
+		g_test_skip("only root can become somebody else");
+		return;
+	}
+	sq_open(&source, "gzip.img");
+	plan = plan_third(source.tree, RO_LAYOUT_END);
+	run_engine(&ro_engine_splice, &source, plan, "result.img", &error);
+	g_assert_no_error(error);
+	sq_run("chmod 755 .; chown 65534 work");
+	g_assert_cmpint(seteuid(65534), ==, 0);
+	run_engine(&ro_engine_splice, &source, plan, "work/result.img", &error);
+	g_assert_cmpint(seteuid(0), ==, 0);
+	g_assert_no_error(error);
+	assert_same_bytes("result.img", "work/result.img");
+	sq_run("rm work/result.img; chown 0 work");
+	test_plan_free(plan);
+}
+
 /* A copy of an image with one other byte. */
 static void corrupt(const char *name, guint64 position, guint8 value)
 {
@@ -791,6 +816,7 @@ static void add_plain_tests(void)
 	g_test_add_func("/splice/inode-past-4-gib", test_position_past_4_gib_extends_the_inode);
 	g_test_add_func("/splice/image-past-4-gib", test_image_past_4_gib);
 	g_test_add_func("/splice/alignment-is-kept", test_alignment_is_kept);
+	g_test_add_func("/splice/nobody-makes-the-same-bytes", test_nobody_makes_the_same_bytes);
 	g_test_add_func("/splice/broken-attributes", test_broken_attributes_are_refused);
 }
 
