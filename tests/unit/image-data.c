@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/squashfs-fixture.h"
 
-#include <sqfs/compressor.h>
-#include <sqfs/error.h>
 #include <string.h>
 
 #include "reorder/image/data_reader.h"
-#include "reorder/image/sqfs_source.h"
 #include "reorder/image/xattrs.h"
 
 static GByteArray *read_file(img_reader *reader, const img_inode *inode)
@@ -150,32 +147,6 @@ static void test_damaged(void)
 	g_assert_error(error, RO_ERROR, RO_ERROR_UNSUITABLE);
 }
 
-/* libsquashfs reads through the window. */
-static void test_sqfs_file(void)
-{
-	g_auto(sq_image) image = {0};
-	sqfs_file_t *file, *copy;
-	char magic[4];
-
-	sq_run("mksquashfs tree v -noappend -quiet -no-progress -comp lz4;"
-	       "{ head -c 2048 /dev/zero; cat v; } >w");
-	sq_open_file(&image, "w");
-	image.source.offset = 2048;
-	image.source.size -= 2048;
-	file = img_sqfs_file_new(&image.source);
-	copy = sqfs_copy(file);
-	g_assert_nonnull(copy);
-	g_assert_cmpint(copy->read_at(copy, 0, magic, 4), ==, 0);
-	g_assert_cmpmem(magic, 4, "hsqs", 4);
-	g_assert_cmpuint(copy->get_size(copy), ==, image.source.size);
-	g_assert_cmpint(
-		file->read_at(file, image.source.size - 3, magic, 4), ==, SQFS_ERROR_OUT_OF_BOUNDS);
-	g_assert_cmpint(file->write_at(file, 0, magic, 4), ==, SQFS_ERROR_UNSUPPORTED);
-	g_assert_cmpint(file->truncate(file, 0), ==, SQFS_ERROR_UNSUPPORTED);
-	sqfs_destroy(copy);
-	sqfs_destroy(file);
-}
-
 int main(int argc, char **argv)
 {
 	static const char *const variants[] = {"-comp gzip", "-comp lzo", "-comp xz",
@@ -193,6 +164,5 @@ int main(int argc, char **argv)
 	g_test_add_func("/image/data/other-tools", test_other_tools);
 	g_test_add_func("/image/data/attributes", test_xattrs);
 	g_test_add_func("/image/data/damaged-block", test_damaged);
-	g_test_add_func("/image/data/libsquashfs-file", test_sqfs_file);
 	return sq_finish(g_test_run());
 }
