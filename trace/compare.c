@@ -288,6 +288,23 @@ double tr_compared_above_floor(const tr_compared *side)
 	return floor > 0 ? median_total(side) / floor - 1 : 0;
 }
 
+/* What could not be seen in one boot is not told apart in any. */
+static void fold_initramfs(tr_comparison *c)
+{
+	gboolean known = TRUE;
+
+	for (guint i = 0; i < 2 * c->sides[0].runs->len; i++)
+		known &= g_array_index(c->sides[i % 2].runs, tr_measured, i / 2)
+				 .phases.known[TR_PHASE_INITRAMFS];
+	for (guint i = 0; !known && i < 2 * c->sides[0].runs->len; i++) {
+		tr_measured *run = &g_array_index(c->sides[i % 2].runs, tr_measured, i / 2);
+		tr_phases_fold(&run->phases, &run->marks, TR_PHASE_INITRAMFS);
+	}
+	for (guint i = 0; !known && i < 2; i++)
+		tr_phases_fold(
+			&c->sides[i].floor.phases, &c->sides[i].floor.marks, TR_PHASE_INITRAMFS);
+}
+
 static void find_typical(tr_compared *side)
 {
 	g_autofree double *totals = tr_compared_values(side, TR_ROW_TOTAL, TR_METRIC_SECONDS);
@@ -365,6 +382,7 @@ static gboolean check_missing(const tr_comparison *c, GError **error)
 
 static gboolean evaluate(tr_comparison *c, GError **error)
 {
+	fold_initramfs(c);
 	for (guint i = 0; i < 2; i++) {
 		find_typical(&c->sides[i]);
 		simulate_drives(&c->sides[i]);

@@ -134,6 +134,6 @@ GPtrArray *tr_comparison_notes(const tr_comparison *c)
 			"The loader's time is not measured in a direct boot; reading and unpacking kernel and initrd are estimates.");
 	if (c->firmware != TR_FIRMWARE_DIRECT)
 		note(notes,
-			"There is no agent in a boot through the firmware. The loader begins with the first read of its boot image, without the longest pause before it reads the kernel (the menu); the starts of the kernel and of /init are seen by the mode of the processors, ten times a second; the initramfs ends with the first read of the live image; which programs start is not known.");
+			"There is no agent in a boot through the firmware. The loader begins with the first read of its boot image, without the longest pause before it reads the kernel (the menu); the starts of the kernel and of /init are seen by the mode of the processors, up to twenty times a second; the initramfs ends with the first read of the live image; which programs start is not known.");
 	return notes;
 }

@@ -15,16 +15,16 @@
 #include "trace/serial.h"
 
 enum {
-	POLL_MS = 50,
+	POLL_MS = 25,
 	STOP_GRACE_MS = 1000,
 	CPUS_DEFAULT = 2,
 	TIMEOUT_KVM = 300,
 	TIMEOUT_TCG = 1800,
 };
 
-static const double menu_quiet = 1;     /* host seconds without a read: the menu waits */
-static const double ask_interval = 0.1; /* host seconds */
-static const double failure_grace = 1;  /* host seconds in which the console may tell more */
+static const double menu_quiet = 1;      /* host seconds without a read: the menu waits */
+static const double ask_interval = 0.05; /* host seconds */
+static const double failure_grace = 1;   /* host seconds in which the console may tell more */
 
 /* Where distributions keep OVMF: the code, and the variables that it starts with. */
 static const char *const uefi_files[][2] = {
@@ -203,7 +203,7 @@ static void look_at_processors(session *s)
 {
 	tr_mode mode;
 
-	if (!s->watch.loaded || s->watch.init > 0)
+	if (!s->watch.kernel_begun || s->watch.init > 0)
 		return;
 	if (tr_monitor_get_mode(s->monitor, &mode))
 		tr_firmware_watch_mode(&s->watch, mode, log_now(s));

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A measured boot as a machine does it: firmware, boot loader, its menu. Nothing on the ISO is
- * changed and no agent is in the guest, so that the phases are what can be seen from outside:
+ * changed and no agent is in the guest, so that the phases are what can be seen from outside.
  *
- *   loader      from the first read of the boot image that the firmware starts
- *   kernel      from the first time that a processor is at an address of the kernel (asked for
- * about ten times a second, once kernel and initrds have been read) initramfs   from the first time
- * that a processor runs a program userspace   from the first read of the live image: its mount; the
- * change of the root follows soon end         the rule; idle means that nothing is read from the
- * medium
+ * The loader begins with the first read of the boot image that the firmware starts.
+ *
+ * The kernel begins when a processor is first seen at one of its addresses, the initramfs when one
+ * is first seen in a program: QEMU is asked about twenty times a second, from the first read of the
+ * kernel's file on.
+ *
+ * Userspace begins with the first read of the live image: its mount; the change of the root follows
+ * soon.
+ *
+ * The end is that of the rule; idle means that nothing is read from the medium.
  *
  * The Enter key is pressed where the loader reads nothing for a second before it has begun with the
  * kernel. The longest pause until then, in which its menu waits, is not counted.

@@ -58,21 +58,6 @@ static gboolean begins_kernel(const tr_firmware_watch *watch, const tr_read *rea
 	return file && overlaps(read, file->extents[0].offset, file->extents[0].length);
 }
 
-/* The loader reads the kernel, then the initrds in their order. */
-static gboolean ends_loading(const tr_firmware_watch *watch, const tr_read *read)
-{
-	const li_entry *entry = watch->job->boot.entry;
-	const char *last = entry->initrds->len > 0
-				   ? g_ptr_array_index(entry->initrds, entry->initrds->len - 1)
-				   : entry->kernel;
-	const li_file *file = file_of(watch, last);
-
-	if (!file)
-		return FALSE;
-	const li_extent *extent = &file->extents[file->extent_count - 1];
-	return overlaps(read, extent->offset + extent->length - 1, 1);
-}
-
 static gboolean mounts_image(const tr_firmware_watch *watch, const tr_read *read)
 {
 	return overlaps(read, watch->job->boot.image->file->extents[0].offset, SECTOR);
@@ -88,9 +73,7 @@ void tr_firmware_watch_take(tr_firmware_watch *watch, const tr_read *read)
 	}
 	if (watch->handed_over && begins_kernel(watch, read))
 		watch->kernel_begun = TRUE;
-	if (watch->kernel_begun && ends_loading(watch, read))
-		watch->loaded = TRUE;
-	if (watch->loaded && watch->kernel > 0 && watch->mounted <= 0 && mounts_image(watch, read))
+	if (watch->kernel > 0 && watch->mounted <= 0 && mounts_image(watch, read))
 		watch->mounted = read->time;
 }
 

@@ -15,7 +15,6 @@ typedef struct {
 	double done;           /* when the drive was or will be done with the last one */
 	gboolean handed_over;  /* the boot image was read */
 	gboolean kernel_begun; /* a read of the kernel's file */
-	gboolean loaded;       /* the last byte of kernel and initrds was read */
 	double hand_over, kernel, init, mounted; /* 0: not yet */
 } tr_firmware_watch;
 

@@ -94,6 +94,18 @@ void tr_phases_of(const GArray *reads, const struct tr_drive_params *drive, cons
 	add_up(phases);
 }
 
+void tr_phases_fold(tr_phases *phases, tr_marks *marks, int phase)
+{
+	if (!phases->known[phase] || phase == 0)
+		return;
+	for (int m = 0; m < TR_METRIC_COUNT; m++) {
+		phases->value[phase - 1][m] += phases->value[phase][m];
+		phases->value[phase][m] = 0;
+	}
+	phases->known[phase] = FALSE;
+	marks->at[phase] = -1;
+}
+
 GArray *tr_phases_cut(const GArray *reads, tr_marks *marks)
 {
 	GArray *cut = g_array_new(FALSE, FALSE, sizeof(tr_read));

@@ -57,6 +57,9 @@ typedef struct {
 void tr_phases_of(const GArray *reads, const struct tr_drive_params *drive, const tr_marks *marks,
 	tr_phases *phases);
 
+/* Makes a phase part of the one before. */
+void tr_phases_fold(tr_phases *phases, tr_marks *marks, int phase);
+
 /* The reads from the first mark to the end, the first mark being 0; the marks are moved likewise.
  * Owned by the caller. */
 GArray *tr_phases_cut(const GArray *reads, tr_marks *marks);

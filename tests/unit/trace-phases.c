@@ -90,6 +90,22 @@ static void an_unknown_phase_is_part_of_the_one_before(void)
 	near(p.value[TR_ROW_TOTAL][TR_METRIC_SECONDS], 10);
 }
 
+static void a_folded_phase_leaves_the_sums(void)
+{
+	g_autoptr(GArray) reads = example();
+	tr_marks marks = {.at = {2, 2, 4, 7, 12}};
+	tr_phases p;
+
+	tr_phases_of(reads, &plain, &marks, &p);
+	tr_phases_fold(&p, &marks, TR_PHASE_INITRAMFS);
+	g_assert_false(p.known[TR_PHASE_INITRAMFS]);
+	near(p.value[TR_PHASE_KERNEL][TR_METRIC_SECONDS], 5);
+	near(p.value[TR_PHASE_KERNEL][TR_METRIC_REQUESTS], 2);
+	near(p.value[TR_ROW_TOTAL][TR_METRIC_SECONDS], 10);
+	tr_phases_fold(&p, &marks, TR_PHASE_INITRAMFS);
+	near(p.value[TR_PHASE_KERNEL][TR_METRIC_SECONDS], 5);
+}
+
 static void the_cut_begins_at_zero(void)
 {
 	g_autoptr(GArray) reads = example();
@@ -121,6 +137,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/phases/reads", reads_belong_to_the_phase_that_asked);
 	g_test_add_func("/phases/menu", a_waiting_menu_is_not_counted);
 	g_test_add_func("/phases/unknown", an_unknown_phase_is_part_of_the_one_before);
+	g_test_add_func("/phases/fold", a_folded_phase_leaves_the_sums);
 	g_test_add_func("/phases/cut", the_cut_begins_at_zero);
 	g_test_add_func("/phases/no-reads", a_boot_without_reads);
 	return g_test_run();
