@@ -294,6 +294,9 @@ static void json_conditions(JsonBuilder *b, const tr_comparison *c)
 	ro_json_bytes(b, "accelerator", c->accel == TR_ACCEL_KVM ? "kvm" : "tcg");
 	ro_json_int(b, "memory", (gint64)c->memory);
 	ro_json_int(b, "cpus", c->cpus);
+	ro_json_bytes(b, "qemu", c->qemu);
+	json_number(b, "host_load", c->load);
+	ro_json_int(b, "date", c->date);
 	ro_json_bytes(b, "cpu", c->processor->name);
 	json_number(b, "slow_motion", c->k);
 	json_number(b, "calibration_seconds", c->calibrated > 0 ? c->calibrated : NAN);

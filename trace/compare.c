@@ -2,6 +2,7 @@
 #include "trace/compare.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include "trace/qemu.h"
 
 enum { MISSING_SHOWN = 12, CPUS = 2 };
+
+static const double load_limit = 0.7;
 
 /* --- the two ISOs --- */
 
@@ -145,6 +148,8 @@ static void choose_machine(const tr_compare_job *job, tr_comparison *c)
 	c->processor = job->processor;
 	c->date = g_get_real_time() / G_USEC_PER_SEC;
 	c->qemu = tr_qemu_version();
+	if (getloadavg(&c->load, 1) != 1)
+		c->load = 0;
 	c->firmware = job->firmware;
 	c->k = 1;
 }
@@ -168,6 +173,11 @@ static gboolean choose_accelerator(const tr_compare_job *job, tr_comparison *c, 
 	c->accel = calibration.accel;
 	c->calibrated = calibration.seconds;
 	return TRUE;
+}
+
+gboolean tr_comparison_is_disturbed(const tr_comparison *c)
+{
+	return c->load > load_limit;
 }
 
 static gboolean calibrate(const tr_compare_job *job, tr_comparison *c, GError **error)
@@ -396,6 +406,9 @@ gboolean tr_compare_run(const tr_compare_job *job, tr_comparison *comparison, GE
 {
 	*comparison = (tr_comparison){.missing = g_ptr_array_new_with_free_func(g_free)};
 	choose_machine(job, comparison);
+	if (tr_comparison_is_disturbed(comparison))
+		ro_warn("this machine has other work (load %.1f): the times will be noisy",
+			comparison->load);
 	for (guint i = 0; i < 2; i++)
 		if (!describe(job, &job->sides[i], &comparison->sides[i], error))
 			return FALSE;

@@ -63,6 +63,7 @@ typedef struct {
 	guint cpus;
 	gint64 date; /* seconds since 1970, when it began */
 	char *qemu;  /* its version, or NULL */
+	double load; /* of this machine when it began: other work makes the times noisy */
 	tr_compared sides[2];
 	GPtrArray *missing; /* of char *: why the two did not start the same; empty: they did */
 } tr_comparison;
@@ -84,6 +85,9 @@ gboolean tr_compared_known(const tr_compared *side, tr_row row);
 /* A / B. */
 void tr_comparison_ratio(
 	const tr_comparison *comparison, tr_row row, tr_metric metric, tr_ratio *ratio);
+
+/* This machine had other work to do when the comparison began. */
+gboolean tr_comparison_is_disturbed(const tr_comparison *comparison);
 
 /* By how much the median of the total is above the floor, as a share of the floor. */
 double tr_compared_above_floor(const tr_compared *side);

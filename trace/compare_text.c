@@ -125,6 +125,10 @@ GPtrArray *tr_comparison_notes(const tr_comparison *c)
 	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
 	note_whole_reads(c, notes);
+	if (tr_comparison_is_disturbed(c))
+		note(notes,
+			"The machine that ran this had other work (load %.1f when it began): the times are noisier than they need be.",
+			c->load);
 	if (c->accel != TR_ACCEL_KVM)
 		note(notes,
 			"All times are those of the modelled machine: the guest ran %.2f times slower, the drive's delays were stretched by as much, and every time is divided by it. The guest's own timers do not stretch, so that long sleeps weigh a little too little.",

@@ -168,6 +168,7 @@ static void add_machine(GString *html, const tr_comparison *c)
 	add_pairf(html, "boots", "%u of each, in turn, and one of each without delay",
 		c->sides[0].runs->len);
 	add_pair(html, "end", run->end_reason);
+	add_pairf(html, "load", "%.1f on the host when it began", c->load);
 }
 
 void tr_report_subjects(GString *html, const tr_comparison *c)
