@@ -187,6 +187,8 @@ static gboolean calibrate(const tr_compare_job *job, tr_comparison *c, GError **
 	if (!choose_accelerator(job, c, error))
 		return FALSE;
 	if (c->accel == TR_ACCEL_KVM) {
+		if (job->slow_motion > 0)
+			ro_warn("--slow-motion: not with KVM, whose clock is the real one; use --accel tcg");
 		ro_progress_end(progress, "KVM: the wall clock serves");
 		return TRUE;
 	}

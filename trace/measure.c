@@ -41,16 +41,25 @@ static GHashTable *programs_of(const tr_booted *b)
 	return programs;
 }
 
+/* When the drive was done with the last read that came before a time. */
+static double last_read_before(const GArray *reads, double time)
+{
+	double done = 0;
+
+	for (guint i = 0; i < reads->len; i++) {
+		const tr_read *read = &g_array_index(reads, tr_read, i);
+		if (read->time < time)
+			done = MAX(done, read->time) + read->delay;
+	}
+	return done;
+}
+
 /* Quiet began with the last first access or the end of the last read, whichever was later. */
 static double end_of_idle_boot(
 	const tr_session_end *end, const GArray *reads, double start, double k)
 {
-	double last = 0;
+	double last = last_read_before(reads, (end->over - start) / k);
 
-	if (reads->len > 0) {
-		const tr_read *read = &g_array_index(reads, tr_read, reads->len - 1);
-		last = read->time + read->delay;
-	}
 	return MAX(MAX(last, (end->root - start) / k), (end->first - start) / k);
 }
 
