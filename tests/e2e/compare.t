@@ -74,6 +74,23 @@ like "$err" 'lacking.iso: never started /usr/bin/capable, which a.iso always doe
 like "$err" 'tiny: ready' 'and its console'
 is "$(jq '.missing | length' lacking.json)" 1 'the same in JSON'
 
+# -- behind the whole job
+
+cat >boot.trace <<'EOT'
+reorder-livecd trace 1
+1 f read - /live/filesystem.squashfs usr/sbin/init
+2 f read - /live/filesystem.squashfs usr/bin/busybox
+3 f read - /live/filesystem.squashfs usr/share/big/part-4
+end 3
+EOT
+run "$PROGRAM" a.iso new.iso --trace boot.trace --compare -n 1 "${common[@]}" --drive usb2 --json job.json \
+	--report job.html --work-dir .
+is "$status" 0 '--compare: exit status' || diag "$err"
+is "$(jq -c '[.image.in_place, .compare.b.path, (.compare.b.runs | length)]' job.json)" '[3,"new.iso",1]' \
+	'one JSON with both'
+like "$out" '3 of 3 boot files in place' 'the summary'
+like "$out" 'in a single boot of each' 'the comparison behind it'
+
 # -- through the firmware, with menus that wait for 1 and for 10 seconds
 
 "$IMAGES/tiny-iso" --bootloader grub --timeout 1 short.iso || exit
