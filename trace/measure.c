@@ -83,13 +83,12 @@ static gboolean set_marks(tr_measured *measured, const tr_booted *b, double k, G
 	return TRUE;
 }
 
-static gboolean take_reads(tr_measured *measured, const tr_measure_job *job)
+static void take_reads(tr_measured *measured, const tr_measure_job *job)
 {
 	g_autoptr(GArray) all = g_steal_pointer(&measured->reads);
 
 	tr_phases_of(all, job->drive, &measured->marks, &measured->phases);
 	measured->reads = tr_phases_cut(all, &measured->marks);
-	return TRUE;
 }
 
 static void take_guest(tr_measured *measured, tr_booted *b, double k)
@@ -126,7 +125,8 @@ static gboolean run_direct(const tr_measure_job *job, tr_measured *measured, GEr
 		!set_marks(measured, &b, job->k, error))
 		return FALSE;
 	take_guest(measured, &b, job->k);
-	return take_reads(measured, job);
+	take_reads(measured, job);
+	return TRUE;
 }
 
 gboolean tr_boot_run_measured(const tr_measure_job *job, tr_measured *measured, GError **error)
