@@ -206,7 +206,7 @@ static int open_input(const char *path, guint64 *size, GError **error)
 	off_t end;
 
 	if (fd < 0) {
-		unreadable(path, g_strerror(errno), error);
+		ro_fail_errno(error, errno, "%s", path);
 		return -1;
 	}
 	if (fstat(fd, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))) {

@@ -106,8 +106,8 @@ typedef struct {
 
 /*
  * Opens and reads everything above. Fails with RO_ERROR_UNSUITABLE only where nothing sensible can
- * be read (not an ISO, truncated); whatever else stands in the way is a refusal, so that inspect
- * can print the rest.
+ * be read (not an ISO, truncated), with RO_ERROR_FAILED if the file cannot be opened; whatever else
+ * stands in the way is a refusal, so that inspect can print the rest.
  */
 li_iso *li_iso_open(const char *path, GError **error);
 void li_iso_free(li_iso *iso);

@@ -250,7 +250,7 @@ static gboolean report(const job *j, guint64 output_size, GError **error)
 
 static gboolean finish(job *j, GError **error)
 {
-	guint64 output_size;
+	guint64 output_size = 0;
 
 	if (!size_of(ro_output_temp_path(j->output), &output_size, error) ||
 		!ro_output_commit(j->output, error))

@@ -13,7 +13,7 @@ _reorder_livecd() {
 	--engine) mapfile -t COMPREPLY < <(compgen -W 'auto splice mksquashfs' -- "$cur") && return ;;
 	--accel) mapfile -t COMPREPLY < <(compgen -W 'auto kvm tcg' -- "$cur") && return ;;
 	--format | -f) mapfile -t COMPREPLY < <(compgen -W 'plan mksquashfs gensquashfs' -- "$cur") && return ;;
-	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && return ;;
+	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && compopt -o nospace && return ;;
 	--firmware) mapfile -t COMPREPLY < <(compgen -W 'direct bios uefi' -- "$cur") && return ;;
 	--cpu) mapfile -t COMPREPLY < <(compgen -W 'laptop2008 laptop desktop' -- "$cur") && return ;;
 	--drive | -d)

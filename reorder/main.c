@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "reorder/commands.h"
+#include "reorder/output_files.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 #include "reorder/util/interrupt.h"
@@ -36,7 +37,7 @@ static gboolean run(const ro_options *options, GError **error)
 		ro_options_print_help(options);
 	else if (options->version)
 		printf("reorder-livecd %s\n", REORDER_VERSION);
-	else if (!run_verb(options, error))
+	else if (!ro_output_files_check(options, error) || !run_verb(options, error))
 		return FALSE;
 	/* A full disk behind standard output shows here at the latest. */
 	if (fflush(stdout) != 0 || ferror(stdout))

@@ -24,6 +24,8 @@ enum {
 	ALL = (1 << RO_VERB_COUNT) - 1,
 };
 
+enum { HELP_INDENT = 29, HELP_WIDTH = 79 };
+
 typedef gboolean (*setter)(ro_options *options, const char *value, GError **error);
 
 typedef struct {
@@ -323,8 +325,7 @@ static const option options_table[] = {
 	{"work-dir", 0, "DIR", BOOTS, FALSE, set_work_dir,
 		"for scratch files (default: TMPDIR or beside the output)"},
 	{"keep-work", 0, NULL, BOOTS, FALSE, set_keep_work, "leave the scratch files"},
-	{"force", 0, NULL, REORDER | TRACE | PLAN | COMPARE, FALSE, set_force,
-		"replace files that exist"},
+	{"force", 0, NULL, ALL, FALSE, set_force, "replace files that exist"},
 	{"json", 0, "FILE", ALL, FALSE, set_json,
 		"write the results there too (- is standard output)"},
 	{"quiet", 'q', NULL, BOOTS, FALSE, set_quiet, "only warnings and errors"},
@@ -475,6 +476,10 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 	if (options->save_trace && options->traces->len > 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--save-trace and --trace exclude each other: nothing is recorded");
+	if (options->verb == RO_VERB_PLAN && g_strcmp0(options->json, "-") == 0 &&
+		(!options->output || g_str_equal(options->output, "-")))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--json - and the plan would both go to standard output; use --output");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
 	if (alone)
@@ -518,13 +523,33 @@ void ro_options_clear(ro_options *options)
 	g_array_unref(options->untils);
 }
 
+/* Words from HELP_INDENT to HELP_WIDTH, then a newline. */
+static void print_wrapped(const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	gsize column = HELP_INDENT;
+
+	for (char **word = words; *word; word++) {
+		gsize length = strlen(*word);
+		if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
+			printf("\n%*s", HELP_INDENT, "");
+			column = HELP_INDENT;
+		}
+		column += (gsize)printf("%s%s", column > HELP_INDENT ? " " : "", *word);
+	}
+	printf("\n");
+}
+
 static void print_option(const option *o)
 {
 	g_autofree char *letter = o->letter ? g_strdup_printf("-%c,", o->letter) : g_strdup("");
 	g_autofree char *text = g_strdup_printf(
 		"%-3s --%s%s%s", letter, o->name, o->value ? " " : "", o->value ? o->value : "");
 
-	printf("  %-25s  %s\n", text, o->help);
+	printf("  %-*s", HELP_INDENT - 2, text);
+	if (strlen(text) > HELP_INDENT - 4)
+		printf("\n%*s", HELP_INDENT, "");
+	print_wrapped(o->help);
 }
 
 void ro_options_print_help(const ro_options *options)
@@ -535,9 +560,9 @@ void ro_options_print_help(const ro_options *options)
 		printf("usage: reorder-livecd %s\n", synopses[RO_VERB_REORDER]);
 		for (guint i = 1; i < G_N_ELEMENTS(verb_names); i++)
 			printf("       reorder-livecd %s\n", synopses[i]);
-		printf("\nMakes a live ISO that boots faster from slow media: boots IN.iso once in a virtual machine,\n"
-		       "records which files the boot reads, and writes OUT.iso with these files together, the same\n"
-		       "in all else.\n\n");
+		printf("\nMakes a live ISO that boots faster from slow media: boots IN.iso once in a\n"
+		       "virtual machine, records which files the boot reads, and writes OUT.iso with\n"
+		       "these files together, the same in all else.\n\n");
 	} else {
 		printf("usage: reorder-livecd %s\n\n", synopses[options->verb]);
 	}
@@ -546,7 +571,8 @@ void ro_options_print_help(const ro_options *options)
 			print_option(&options_table[i]);
 	}
 	if (options->verb == RO_VERB_REORDER)
-		printf("\nExit status: 0 done, 1 failed, 2 usage, 3 the ISO cannot be reordered, 4 the guest did not boot.\n"
+		printf("\nExit status: 0 done, 1 failed, 2 usage, 3 the ISO cannot be reordered,\n"
+		       "4 the guest did not boot.\n"
 		       "Every verb has a --help of its own. Manual: man reorder-livecd\n");
 }
 

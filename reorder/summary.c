@@ -55,9 +55,12 @@ static void print_plan(const ro_summary *s, FILE *out)
 	if (plan->files->len > plan->hot_files)
 		fprintf(out, ", and %s by --also", grouped(plan->files->len - plan->hot_files));
 	fputc('\n', out);
-	if (plan->unmatched > 0)
-		fprintf(out, "             %s traced paths are not in the image\n",
-			grouped(plan->unmatched));
+	if (plan->unmatched == 0)
+		return;
+	g_autofree char *example =
+		ro_escape_utf8(plan->first_unmatched ? plan->first_unmatched : "");
+	fprintf(out, "  not there  traced, but not in the image: %s (%s, …)\n",
+		grouped(plan->unmatched), example);
 }
 
 static void print_result(const ro_summary *s, FILE *out)
@@ -95,12 +98,14 @@ static void print_times(const ro_summary *s, FILE *out)
 
 void ro_summary_print(const ro_summary *s, FILE *out)
 {
+	g_autofree char *input = ro_escape_utf8(s->input->iso->path);
+	fprintf(out, "\n%s as it boots:\n", input);
+	print_boot(s, out);
 	if (s->output) {
 		g_autofree char *name = ro_escape_utf8(s->output);
 		fprintf(out, "\n%s: %.1f MB (before: %.1f MB)\n", name, MB(s->output_size),
 			MB(s->input->iso->file_size));
 	}
-	print_boot(s, out);
 	if (s->plan)
 		print_plan(s, out);
 	if (s->verified)

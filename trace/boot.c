@@ -332,7 +332,8 @@ static gboolean run(tr_booted *b, GError **error)
 	if (run_on_kvm(b, &broken, &reason))
 		return TRUE;
 	if (broken && b->job->accel == TR_ACCEL_AUTO) {
-		ro_warn("%s; emulating, which is slower", reason->message);
+		ro_warn("%s; emulating, which is slower (--accel tcg does so at once)",
+			reason->message);
 		return run_on(b, "tcg", 0, error);
 	}
 	g_propagate_error(error, g_steal_pointer(&reason));

@@ -47,6 +47,7 @@ static void set_up_child(const child_setup *setup)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	dup2(setup->in, STDIN_FILENO);
 	dup2(setup->out, STDOUT_FILENO);
 	dup2(setup->err, STDERR_FILENO);

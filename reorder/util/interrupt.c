@@ -37,6 +37,8 @@ void ro_interrupt_install(void)
 		sigaction(numbers[i], &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
+	/* A limit on file sizes is an error of write(2) like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int ro_interrupt_fd(void)

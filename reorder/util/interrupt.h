@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-/* Installs the handlers; SIGPIPE is ignored from then on. */
+/* Installs the handlers; SIGPIPE and SIGXFSZ are ignored from then on. */
 void ro_interrupt_install(void);
 
 /* A descriptor that polls readable once a signal has come; -1 if nothing was installed. */

@@ -51,18 +51,21 @@ static int terminal_width(void)
 	return 80;
 }
 
+static void append_bar(GString *line, double share)
+{
+	g_string_append(line, "  [");
+	for (int i = 0; i < BAR_WIDTH; i++)
+		g_string_append_c(line, i < share * BAR_WIDTH ? '#' : '.');
+	g_string_append_printf(line, "] %3.0f %%", share * 100);
+}
+
 static void draw(const ro_progress *progress, double share, const char *detail)
 {
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	g_string_append_printf(line, "%-8s [", progress->open_stage);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		g_string_append_c(line, share >= 0 && i < share * BAR_WIDTH ? '#' : '.');
+	g_string_append_printf(line, "%-8s %6.0f s", progress->open_stage, open_seconds(progress));
 	if (share >= 0)
-		g_string_append_printf(line, "] %3.0f %%", share * 100);
-	else
-		g_string_append_printf(line, "]      ");
-	g_string_append_printf(line, " %4.0f s", open_seconds(progress));
+		append_bar(line, share);
 	if (detail)
 		g_string_append_printf(line, "  %s", detail);
 	fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line->str);
@@ -83,6 +86,8 @@ void ro_progress_begin(ro_progress *progress, const char *name)
 		return;
 	if (progress->terminal)
 		draw(progress, -1, NULL);
+	else
+		fprintf(stderr, "%s …\n", name);
 }
 
 void ro_progress_update(ro_progress *progress, double done, double total, const char *detail)
@@ -106,7 +111,8 @@ void ro_progress_end(ro_progress *progress, const char *result)
 	if (progress->quiet)
 		return;
 	ro_progress_interject();
-	fprintf(stderr, "%-8s %6.1f s  %s\n", stage.name, stage.seconds, result ? result : "");
+	fprintf(stderr, "%-8s %6.1f s%s%s\n", stage.name, stage.seconds, result ? "  " : "",
+		result ? result : "");
 }
 
 void ro_progress_note(ro_progress *progress, const char *format, ...)

@@ -83,7 +83,7 @@ refuse 2 'the input itself' 'output is a symlink to the input' in.iso symlink.is
 refuse 2 'the input itself' 'output is a hard link to the input' in.iso hardlink.iso --trace boot.trace --force
 refuse 2 'exists; use --force' 'output exists' in.iso front.iso --trace boot.trace
 refuse 1 'No such file' 'no directory for the output' in.iso no/such/out.iso --trace boot.trace
-refuse 3 'No such file|cannot' 'no input' missing.iso out.iso --trace boot.trace
+refuse 1 'missing.iso: No such file' 'no input' missing.iso out.iso --trace boot.trace
 head -c 100000 /dev/urandom >garbage.iso
 refuse 3 'garbage.iso' 'garbage' garbage.iso out.iso --trace boot.trace
 head -c 3000000 in.iso >short.iso
@@ -96,6 +96,24 @@ refuse 1 'missing.trace.*No such file' 'no trace' in.iso out.iso --trace missing
 is "$(sha256sum <in.iso)" "$input_sum" 'the input is still untouched'
 ok 'no output of a refused run' test ! -e out.iso
 ok 'nothing is left of the refused runs' nothing_left
+
+# Outputs that would destroy something
+refuse 2 'the input itself' '--json is the input' in.iso out.iso --trace boot.trace --json ./in.iso --force
+refuse 2 'a trace that is read' '--json is the trace' in.iso out.iso --trace boot.trace --json boot.trace --force
+refuse 2 'another output' '--json is the output' in.iso out.iso --trace boot.trace --json ./out.iso --force
+refuse 2 'another output' '--save-trace is the output' in.iso out.iso --save-trace out.iso
+refuse 2 'exists; use --force' '--json exists' in.iso out.iso --trace boot.trace --json splice.json
+refuse 2 'the input itself' 'inspect: --json is the input' inspect in.iso --json in.iso --force
+refuse 1 'nosuch' '--json has no directory' in.iso out.iso --trace boot.trace --json nosuch/x.json
+refuse 2 'name of an output is empty' 'an empty output' in.iso '' --trace boot.trace
+refuse 2 'name of the input is empty' 'an empty input' '' out.iso --trace boot.trace
+refuse 2 'both go to standard output' 'plan and JSON to standard output' plan in.iso -t boot.trace --json -
+is "$(sha256sum <in.iso)" "$input_sum" 'no output was written over the input'
+
+# A limit on file sizes
+run bash -c 'ulimit -f 100; exec "$@"' - "$PROGRAM" in.iso out.iso --trace boot.trace
+is "$status" 1 'a limit on file sizes: exit status' || diag "$err"
+ok 'a limit on file sizes: nothing is left' nothing_left
 
 # Space and permissions
 mkdir small ro

@@ -91,7 +91,7 @@ refuse 2 'not a whole number from 1 to 100' 'no boots' compare a.iso b.iso -n 0
 refuse 2 'not a number from 0.1 to 1000' 'slow motion' compare a.iso b.iso --slow-motion -3
 refuse 2 'laptop2008, laptop, desktop' 'a processor' compare a.iso b.iso --cpu 486
 refuse 2 'direct, bios, uefi' 'a firmware' compare a.iso b.iso --firmware coreboot
-refuse 3 'a.iso' 'an ISO that is not there' compare a.iso b.iso
+refuse 1 'a.iso' 'an ISO that is not there' compare a.iso b.iso
 
 "$IMAGES/tiny-iso" --fast fast.iso || exit
 : >there.html
