@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "iso/boot_config.h"
+#include "reorder/util/bytes_hash.h"
 
 #include <string.h>
 
@@ -289,8 +290,8 @@ void li_boot_config_read(li_iso *iso)
 {
 	li_config config = {
 		.iso = iso,
-		.visited = g_hash_table_new(g_str_hash, g_str_equal),
-		.keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.visited = g_hash_table_new(ro_bytes_hash, g_str_equal),
+		.keys = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, NULL),
 		.files_left = LI_CONFIG_MAX_FILES,
 		.text_left = LI_CONFIG_MAX_ALL,
 		.commands_left = LI_CONFIG_MAX_COMMANDS,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
@@ -596,10 +597,10 @@ gboolean li_sums_update(int old_fd, const li_tree *old_tree, int new_fd, const l
 	GHashTable *changed, li_write_result *result, ro_progress *progress, GError **error)
 {
 	g_autoptr(GPtrArray) lists = lists_read(new_fd, new_tree, error);
-	g_autoptr(GHashTable) wanted = g_hash_table_new(g_str_hash, g_str_equal);
-	g_autoptr(GHashTable) at_list = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) wanted = g_hash_table_new(ro_bytes_hash, g_str_equal);
+	g_autoptr(GHashTable) at_list = g_hash_table_new(ro_bytes_hash, g_str_equal);
 	g_autoptr(GHashTable) hashes =
-		g_hash_table_new_full(g_str_hash, g_str_equal, NULL, digests_free);
+		g_hash_table_new_full(ro_bytes_hash, g_str_equal, NULL, digests_free);
 	update u = {.old_fd = old_fd,
 		.new_fd = new_fd,
 		.old_tree = old_tree,

@@ -18,7 +18,7 @@ enum { OUT_SIZE = 64 * 1024 };
 enum { IN_MAX = 1 << 24 };
 
 #define LZMA_MEMORY ((guint64)256 << 20)
-#define UNPACKED_MAX ((guint64)4 << 30)
+#define UNPACKED_MAX ((guint64)2 << 30)
 
 /* All length functions: the stream's length, 0 if it is damaged or cut off. */
 typedef gsize (*length_func)(const guint8 *data, gsize size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "iso/boot_config.h"
+#include "reorder/util/bytes_hash.h"
 
 enum {
 	MAX_NESTING = 48,
@@ -891,8 +892,8 @@ void li_grub_read(li_config *config, const char *path)
 	guint first = config->iso->entries->len;
 	grub g = {
 		.config = config,
-		.variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-		.dead_variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+		.variables = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, g_free),
+		.dead_variables = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, g_free),
 		.items = g_ptr_array_new_with_free_func((GDestroyNotify)item_free),
 		.menu = NO_ITEM,
 		.bytes_left = MAX_EXPANDED,

@@ -11,6 +11,8 @@
 
 /* newc header: a magic and 13 fields of 8 hex digits (Linux: init/initramfs.c). */
 enum {
+	/* Each has to be unpacked to find its end; nobody needs more. */
+	COMPRESSED_MAX = 8,
 	CPIO_HEADER = 110,
 	CPIO_AT_SIZE = 54,
 	CPIO_AT_NAME_SIZE = 94,
@@ -126,6 +128,7 @@ GArray *li_initrd_segments(const guint8 *data, gsize size, GError **error)
 {
 	g_autoptr(GArray) segments = g_array_new(FALSE, FALSE, sizeof(li_segment));
 	gsize at = 0;
+	guint compressed = 0;
 
 	while (at < size) {
 		li_segment segment = {.offset = at};
@@ -141,6 +144,11 @@ GArray *li_initrd_segments(const guint8 *data, gsize size, GError **error)
 			!(data[at] == '0' ? plain_segment(data, size, &segment, error)
 					  : compressed_segment(data, size, &segment, error)))
 			return NULL;
+		if (!g_str_equal(segment.compression, "none") && ++compressed > COMPRESSED_MAX) {
+			ro_fail(error, RO_ERROR_UNSUITABLE,
+				"initrd: more than %d compressed segments", COMPRESSED_MAX);
+			return NULL;
+		}
 		g_array_append_val(segments, segment);
 		at += (gsize)segment.size;
 	}

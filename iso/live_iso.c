@@ -14,6 +14,7 @@
 #include "iso/live_iso-internal.h"
 #include "iso/seal.h"
 #include "iso/volume.h"
+#include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
 
 struct li_private {
@@ -35,8 +36,8 @@ li_iso *li_iso_new(const char *path, int fd, guint64 file_size)
 	iso->images = g_ptr_array_new_with_free_func((GDestroyNotify)li_image_free);
 	iso->notes = g_ptr_array_new_with_free_func(g_free);
 	iso->private_ = g_new0(struct li_private, 1);
-	iso->private_->by_path = g_hash_table_new(g_str_hash, g_str_equal);
-	iso->private_->by_folded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	iso->private_->by_path = g_hash_table_new(ro_bytes_hash, g_str_equal);
+	iso->private_->by_folded = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, NULL);
 	iso->private_->labels = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	return iso;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reorder/image/le.h"
+#include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
@@ -591,7 +592,7 @@ li_tree *li_tree_read(int fd, li_vd_kind kind, const char *label, GError **error
 	off_t size = lseek(fd, 0, SEEK_END);
 
 	tree->nodes = g_ptr_array_new_with_free_func(node_free);
-	tree->by_path = g_hash_table_new(g_str_hash, g_str_equal);
+	tree->by_path = g_hash_table_new(ro_bytes_hash, g_str_equal);
 	g_queue_init(&r.queue);
 	if (size < 0)
 		return ro_fail_errno(error, errno, "%s", label), NULL;

@@ -162,6 +162,16 @@ static gboolean rebuild(job *j, GError **error)
 	       size_of(j->new_image, &j->new_image_size, error);
 }
 
+/* What is wrong with a file that this run has made is not the fault of the input. */
+static gboolean our_fault(GError **error)
+{
+	if (error && g_error_matches(*error, RO_ERROR, RO_ERROR_UNSUITABLE)) {
+		(*error)->code = RO_ERROR_FAILED;
+		g_prefix_error(error, "the new file is not right: ");
+	}
+	return FALSE;
+}
+
 static gboolean verify(job *j, GError **error)
 {
 	int fd = g_open(j->new_image, O_RDONLY | O_CLOEXEC, 0);
@@ -173,7 +183,7 @@ static gboolean verify(job *j, GError **error)
 	gboolean ok = tree && ro_verify_image(j->input.tree, tree, j->plan, j->progress,
 				      &j->verified, error);
 	close(fd);
-	return ok;
+	return ok || our_fault(error);
 }
 
 static gboolean write_iso(job *j, GError **error)
@@ -189,8 +199,9 @@ static gboolean write_iso(job *j, GError **error)
 	};
 
 	ro_progress_begin(j->progress, "write");
-	if (!j->writer->write(&write, &j->written, error) || !li_verify_output(&write, error) ||
-		!ro_input_unchanged(&j->input, error))
+	if (!j->writer->write(&write, &j->written, error) || !li_verify_output(&write, error))
+		return our_fault(error);
+	if (!ro_input_unchanged(&j->input, error))
 		return FALSE;
 	ro_progress_end(j->progress, "boot equipment, identity and attributes compared");
 	return TRUE;

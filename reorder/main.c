@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -54,11 +55,25 @@ static void print_error(const GError *error)
 	fprintf(stderr, "reorder-livecd: %s\n", text);
 }
 
+/* With 0, 1 or 2 closed, the next file opened would get its number, and messages written into it.
+ */
+static void open_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
 	ro_options options;
 
+	open_standard_streams();
 	ro_interrupt_install();
 	gboolean ok = ro_options_parse(&options, argc, argv, &error) && run(&options, &error);
 	ro_options_clear(&options);

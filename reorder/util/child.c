@@ -19,6 +19,7 @@ enum {
 	LINE_LIMIT = 1 << 16,
 	TICK_MS = 250,
 	KILL_GRACE_MS = 2000,
+	WAIT_MS = 20,
 };
 
 struct ro_child {
@@ -248,13 +249,52 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
+/* A child that has closed its output need not have ended. */
+static gboolean wait_for_end(ro_child *child, GError **error)
+{
+	while (ro_child_running(child, NULL)) {
+		struct pollfd interrupt = {.fd = ro_interrupt_fd(), .events = POLLIN};
+		poll(&interrupt, 1, WAIT_MS);
+		if (ro_interrupted(error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* SIGTERM, then after grace_ms SIGKILL, to the child and its own children. */
+static void end_group(ro_child *child, guint grace_ms)
+{
+	if (ro_child_running(child, NULL))
+		kill_group(child->pid, SIGTERM);
+	for (guint waited = 0; ro_child_running(child, NULL) && waited < grace_ms;
+		waited += WAIT_MS)
+		g_usleep(WAIT_MS * 1000);
+	if (child->ended) {
+		/* the number of a reaped process may be another's, that of its group is not */
+		kill(-child->pid, SIGKILL);
+		return;
+	}
+	kill_group(child->pid, SIGKILL);
+	wait_for(child->pid);
+}
+
+static void close_pair(const int pair[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (pair[i] >= 0)
+			close(pair[i]);
+}
+
 static pid_t spawn_with_pipes(const ro_child_spec *spec, int *out_fd, int *err_fd, GError **error)
 {
-	int out[2], err[2];
+	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	if (null < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
 		fail_start(error, errno, spec->argv[0]);
+		close_pair(out);
+		if (null >= 0)
+			close(null);
 		return -1;
 	}
 	child_setup setup = {null, out[1], err[1], -1, spec->cwd, getpid()};
@@ -286,21 +326,15 @@ gboolean ro_child_run(const ro_child_spec *spec, int *status, GError **error)
 	stream o = {
 		out_fd, spec->out, OUT_LIMIT, FALSE, spec->on_out, spec->data, g_string_new(NULL)};
 	stream e = {err_fd, err, ERR_LIMIT, TRUE, spec->on_err, spec->data, g_string_new(NULL)};
-	gboolean ok = pump(&o, &e, spec, error);
-	if (!ok) {
-		ro_child child = {.pid = pid};
-		kill_group(pid, SIGTERM);
-		for (int waited = 0; ro_child_running(&child, NULL) && waited < KILL_GRACE_MS;
-			waited += 20)
-			g_usleep(20 * 1000);
-		kill_group(pid, SIGKILL);
-		if (!child.ended)
-			wait_for(pid);
-	} else {
-		int raw = wait_for(pid);
+	ro_child child = {.pid = pid};
+	gboolean ok = pump(&o, &e, spec, error) && wait_for_end(&child, error);
+	if (ok) {
+		int raw = child.status;
 		if (status)
 			*status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
 		ok = judge(spec, raw, err, error);
+	} else {
+		end_group(&child, KILL_GRACE_MS);
 	}
 	stream_clear(&o);
 	stream_clear(&e);
@@ -353,14 +387,7 @@ void ro_child_stop(ro_child *child, guint grace_ms)
 {
 	if (!child)
 		return;
-	if (ro_child_running(child, NULL))
-		kill_group(child->pid, SIGTERM);
-	for (guint waited = 0; ro_child_running(child, NULL) && waited < grace_ms; waited += 20)
-		g_usleep(20 * 1000);
-	if (!child->ended) {
-		kill_group(child->pid, SIGKILL);
-		wait_for(child->pid);
-	}
+	end_group(child, grace_ms);
 	g_free(child->name);
 	g_free(child);
 }

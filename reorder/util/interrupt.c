@@ -25,7 +25,7 @@ static void note_signal(int number)
 
 void ro_interrupt_install(void)
 {
-	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action = {.sa_handler = note_signal};
 	struct sigaction old;
 

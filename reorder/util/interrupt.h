@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * SIGINT, SIGTERM and SIGHUP end a run in an orderly way: the handler only takes note; loops and
- * waits look at it, return an error and so unwind through the normal cleanup. main then dies of the
- * signal.
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT end a run in an orderly way: the handler only takes note;
+ * loops and waits look at it, return an error and so unwind through the normal cleanup. main then
+ * dies of the signal.
  */
 #ifndef RO_UTIL_INTERRUPT_H
 #define RO_UTIL_INTERRUPT_H

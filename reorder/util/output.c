@@ -14,7 +14,7 @@
 struct ro_output {
 	char *path, *temp_path;
 	int fd;
-	gboolean committed;
+	gboolean force, committed;
 };
 
 static gboolean check_target(const char *path, gboolean force, int input_fd, GError **error)
@@ -53,6 +53,7 @@ ro_output *ro_output_new(const char *path, gboolean force, int input_fd, GError 
 		return NULL;
 	ro_output *output = g_new0(ro_output, 1);
 	output->path = real_target(path);
+	output->force = force;
 	output->temp_path = g_strconcat(output->path, ".tmp-XXXXXX", NULL);
 	output->fd = g_mkstemp_full(output->temp_path, O_RDWR | O_CLOEXEC, 0666);
 	if (output->fd < 0) {
@@ -103,11 +104,25 @@ gboolean ro_output_put(ro_output *output, const void *bytes, gsize length, GErro
 	return TRUE;
 }
 
+/* What has come to be there since the run began is not replaced either, where the filesystem knows
+ * how. */
+static gboolean put_in_place(const ro_output *output)
+{
+	if (!output->force) {
+		if (renameat2(AT_FDCWD, output->temp_path, AT_FDCWD, output->path,
+			    RENAME_NOREPLACE) == 0)
+			return TRUE;
+		if (errno != EINVAL && errno != ENOSYS)
+			return FALSE;
+	}
+	return rename(output->temp_path, output->path) == 0;
+}
+
 gboolean ro_output_commit(ro_output *output, GError **error)
 {
 	if (fsync(output->fd) < 0)
 		return ro_fail_errno(error, errno, "%s: cannot be written", output->path);
-	if (rename(output->temp_path, output->path) < 0)
+	if (!put_in_place(output))
 		return ro_fail_errno(
 			error, errno, "%s: cannot be renamed into place", output->path);
 	output->committed = TRUE;

@@ -178,7 +178,34 @@ hang_in unsquashfs -dest
 interrupt HUP 'unpack' in.iso out.iso --trace boot.trace --engine mksquashfs
 hang_in xorriso -outdev
 interrupt TERM 'write' in.iso out.iso --trace boot.trace
+# A tool that hangs after it has closed its output, one that lies, and one that is overtaken
+hang_in xorriso -outdev
+sed -i 's/^sleep/exec >\&- 2>\&-; sleep/' shim/xorriso
+interrupt TERM 'write, output closed' in.iso out.iso --trace boot.trace
+shim_xorriso() { # SCRIPT to run instead of writing
+	printf '#!/bin/bash\ncase " $* " in *" -outdev "*) %s ;; esac\nexec %s "$@"\n' "$1" "$(command -v xorriso)" >shim/xorriso
+}
+with_shim() { PATH=$TMP/shim:$PATH run "$PROGRAM" in.iso out.iso --trace boot.trace; }
+shim_xorriso 'exit 0'
+with_shim
+is "$status" 1 'an xorriso that writes nothing: exit status' || diag "$err"
+shim_xorriso 'for a; do case $a in stdio:*iso.tmp-*) head -c 9000000 /dev/urandom >"${a#stdio:}" ;; esac; done; exit 0'
+with_shim
+is "$status" 1 'an xorriso that writes garbage: exit status' || diag "$err"
+shim_xorriso "echo precious >'$TMP/out.iso'"
+with_shim
+is "$status $(cat out.iso)" '1 precious' 'a file that appears during the run is not replaced' || diag "$err"
+rm -f out.iso
+ok 'nothing is left of these' nothing_left
 is "$(sha256sum <in.iso)" "$input_sum" 'the input survived the signals'
+
+# Without standard streams
+(
+	exec <&- >&- 2>&-
+	"$PROGRAM" in.iso closed.iso --trace boot.trace
+)
+is "$?" 0 'standard streams closed'
+ok 'standard streams closed: the same bytes' cmp closed.iso splice.iso
 
 # Output to a full device, to a closed pipe
 run sh -c '"$0" inspect in.iso >/dev/full' "$PROGRAM"

@@ -453,6 +453,23 @@ static int append_for_test(char **arguments)
 		       : 1;
 }
 
+/* Each has to be unpacked to find its end: a small file could keep us busy for hours. */
+static void test_too_many_compressed_segments(void)
+{
+	static const guint8 empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3};
+	g_autoptr(GByteArray) initrd = g_byte_array_new();
+	g_autoptr(GError) error = NULL;
+
+	for (int i = 0; i < 8; i++)
+		g_byte_array_append(initrd, empty_gzip, sizeof empty_gzip);
+	g_autoptr(GArray) eight = li_initrd_segments(initrd->data, initrd->len, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(eight->len, ==, 8);
+	g_byte_array_append(initrd, empty_gzip, sizeof empty_gzip);
+	g_assert_null(li_initrd_segments(initrd->data, initrd->len, &error));
+	g_assert_error(error, RO_ERROR, RO_ERROR_UNSUITABLE);
+}
+
 int main(int argc, char **argv)
 {
 	int result;
@@ -462,6 +479,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	dir = fixture_dir();
 	fixture_script(dir, make_all);
+	g_test_add_func("/segments/too-many-are-refused", test_too_many_compressed_segments);
 	g_test_add_func("/segments/one-of-each-format", test_one_segment_of_each_format);
 	g_test_add_func(
 		"/segments/microcode-before-each-format", test_microcode_before_each_format);
