@@ -13,13 +13,12 @@
  * scores (PassMark, rounded: Core 2 Duo P8400 850, Core i5-1135G7 2700, Core i5-12400 3500, the
  * server 2700).
  */
-#define REFERENCE_SECONDS 0.031
 #define REFERENCE_SCORE 2700.0
 
 const tr_processor tr_processors[] = {
-	{"laptop2008", "Core 2 Duo, 2.3 GHz", REFERENCE_SECONDS *REFERENCE_SCORE / 850},
-	{"laptop", "Core i5 of 2020", REFERENCE_SECONDS *REFERENCE_SCORE / 2700},
-	{"desktop", "Core i5 of 2022", REFERENCE_SECONDS *REFERENCE_SCORE / 3500},
+	{"laptop2008", "Core 2 Duo, 2.3 GHz", TR_CALIBRATION_REFERENCE *REFERENCE_SCORE / 850},
+	{"laptop", "Core i5 of 2020", TR_CALIBRATION_REFERENCE *REFERENCE_SCORE / 2700},
+	{"desktop", "Core i5 of 2022", TR_CALIBRATION_REFERENCE *REFERENCE_SCORE / 3500},
 	{NULL, NULL, 0},
 };
 
@@ -68,7 +67,7 @@ gboolean tr_calibrate(const tr_boot_job *job, tr_calibration *calibration, GErro
 
 double tr_unpacking_seconds(const tr_processor *processor, const char *compression, double packed)
 {
-	double slower = processor->seconds / REFERENCE_SECONDS;
+	double slower = processor->seconds / TR_CALIBRATION_REFERENCE;
 
 	if (g_str_equal(compression, "none"))
 		return 0;

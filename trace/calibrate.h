@@ -9,6 +9,9 @@
 
 #include "trace/boot.h"
 
+/* Seconds of processor time that the fixed work takes on the reference machine (calibrate.c). */
+#define TR_CALIBRATION_REFERENCE 0.030
+
 typedef struct {
 	const char *name, *about;
 	double seconds; /* for the fixed work: declared, not measured by whoever runs this */
