@@ -368,7 +368,11 @@ static void test_garbage(void)
 	assert_refused("empty.iso", "not an ISO 9660 image");
 	assert_refused("fifo.iso", "neither a file nor a block device");
 	assert_refused("dir.iso", "neither a file nor a block device");
-	assert_refused("missing.iso", "No such file or directory");
+	g_autofree char *missing = file_path("missing.iso");
+	g_autoptr(GError) error = NULL;
+	g_assert_null(li_iso_open(missing, &error));
+	g_assert_error(error, RO_ERROR, RO_ERROR_FAILED);
+	g_assert_true(g_str_has_suffix(error->message, "missing.iso: No such file or directory"));
 }
 
 static void test_udf_bridge(void)
