@@ -22,7 +22,7 @@ paths() { awk 'NF == 6 && $2 ~ /^[fdl]$/ { print $6 }' "$TMP/$1.trace"; }
 header() { sed -n "s/^$2 //p" "$TMP/$1.trace"; }
 fails() { # NAME REGEX: exit 4, the first line says why, no trace is left
 	is "$status" 4 "$1: exit 4"
-	like "$(head -n 1 <<<"$err")" "$2" "$1: the reason"
+	like "$(grep -m 1 "^reorder-livecd: [^w]" <<<"$err")" "$2" "$1: the reason"
 	ok "$1: no trace" test ! -e "$TMP/$1.trace"
 }
 
