@@ -3,101 +3,29 @@
 
 #include <string.h>
 
+#include "reorder/util/ranges.h"
+
 /* The unit of account: a page of the guest's cache, since that is what a loop device reads of the
  * image's file. Everything below counts in units from the start of the image. */
 enum { UNIT = 4096, WINDOW = 128 * 1024 / UNIT };
 
-/* [start, end) */
-typedef struct {
-	guint64 start, end;
-} span;
-
-static GArray *spans_new(void)
-{
-	return g_array_new(FALSE, FALSE, sizeof(span));
-}
-
 /* Every unit that has a byte of [from, to). */
-static void add_bytes(GArray *spans, guint64 from, guint64 to)
+static void add_bytes(GArray *ranges, guint64 from, guint64 to)
 {
-	span s = {from / UNIT, to / UNIT + (to % UNIT != 0)};
-
 	if (to > from)
-		g_array_append_val(spans, s);
-}
-
-static gint by_start(gconstpointer a, gconstpointer b)
-{
-	const span *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Sorts, and makes one of those that overlap or touch. */
-static void normalise(GArray *spans)
-{
-	span *s = (span *)spans->data;
-	guint kept = 0;
-
-	g_array_sort(spans, by_start);
-	for (guint i = 1; i < spans->len; i++) {
-		if (s[i].start <= s[kept].end)
-			s[kept].end = MAX(s[kept].end, s[i].end);
-		else
-			s[++kept] = s[i];
-	}
-	if (spans->len > 0)
-		g_array_set_size(spans, kept + 1);
-}
-
-/* Of two normalised lists; the result is one, too. */
-static GArray *intersect(const GArray *a, const GArray *b)
-{
-	GArray *both = spans_new();
-
-	for (guint i = 0, j = 0; i < a->len && j < b->len;) {
-		const span *x = &g_array_index(a, span, i), *y = &g_array_index(b, span, j);
-		span common = {MAX(x->start, y->start), MIN(x->end, y->end)};
-		if (common.end > common.start)
-			g_array_append_val(both, common);
-		if (x->end < y->end)
-			i++;
-		else
-			j++;
-	}
-	return both;
-}
-
-static guint64 total_bytes(const GArray *spans)
-{
-	guint64 units = 0;
-
-	for (guint i = 0; i < spans->len; i++) {
-		const span *s = &g_array_index(spans, span, i);
-		units += s->end - s->start;
-	}
-	return units * UNIT;
+		ro_ranges_add(ranges, from / UNIT, to / UNIT + (to % UNIT != 0));
 }
 
 /* Whether a normalised list has all units of [from, to). */
-static gboolean has_bytes(const GArray *spans, guint64 from, guint64 to)
+static gboolean has_bytes(const GArray *ranges, guint64 from, guint64 to)
 {
-	guint low = 0, high = spans->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(spans, span, middle).start <= from / UNIT)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && to > from && g_array_index(spans, span, low - 1).end > (to - 1) / UNIT;
+	return to > from && ro_ranges_has(ranges, from / UNIT, (to - 1) / UNIT + 1);
 }
 
 /* What of the image was read. */
 static GArray *image_spans(const GArray *reads, guint64 offset, guint64 size)
 {
-	GArray *spans = spans_new();
+	GArray *spans = ro_ranges_new();
 
 	for (guint i = 0; i < reads->len; i++) {
 		const tr_read *read = &g_array_index(reads, tr_read, i);
@@ -106,17 +34,17 @@ static GArray *image_spans(const GArray *reads, guint64 offset, guint64 size)
 		if (to > from)
 			add_bytes(spans, from - offset, to - offset);
 	}
-	normalise(spans);
+	ro_ranges_normalise(spans);
 	return spans;
 }
 
 static GArray *metadata_spans(const img_tree *tree)
 {
-	GArray *spans = spans_new();
+	GArray *spans = ro_ranges_new();
 
 	add_bytes(spans, 0, IMG_SUPER_SIZE);
 	add_bytes(spans, img_tree_metadata_start(tree), img_tree_super(tree)->bytes_used);
-	normalise(spans);
+	ro_ranges_normalise(spans);
 	return spans;
 }
 
@@ -202,8 +130,8 @@ static void visit_files(tr_trace *trace, const img_tree *tree, const GArray *rea
 static void add_windows(GArray *spans)
 {
 	for (guint i = 0; i < spans->len; i++)
-		g_array_index(spans, span, i).end += WINDOW;
-	normalise(spans);
+		g_array_index(spans, ro_range, i).end += WINDOW;
+	ro_ranges_normalise(spans);
 }
 
 /*
@@ -213,7 +141,7 @@ static void add_windows(GArray *spans)
 static GArray *read_ahead_spans(
 	const GArray *windows, const GArray *reads, guint64 offset, guint64 size)
 {
-	GArray *spans = spans_new();
+	GArray *spans = ro_ranges_new();
 
 	g_array_append_vals(spans, windows->data, windows->len);
 	for (guint i = 0; i < reads->len; i++) {
@@ -224,31 +152,71 @@ static GArray *read_ahead_spans(
 		if (read->length <= WINDOW * UNIT && has_bytes(windows, from, from + 1))
 			add_bytes(spans, from, MIN(from + read->length, size));
 	}
-	normalise(spans);
+	ro_ranges_normalise(spans);
 	return spans;
+}
+
+/* To bytes, in place. */
+static GArray *in_bytes(GArray *units)
+{
+	for (guint i = 0; i < units->len; i++) {
+		ro_range *r = &g_array_index(units, ro_range, i);
+
+		r->start *= UNIT;
+		r->end *= UNIT;
+	}
+	return units;
+}
+
+void tr_coverage_split(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+	const GArray *reads, tr_coverage_parts *parts)
+{
+	guint64 size = img_tree_source(tree)->size;
+	g_autoptr(GArray) read = image_spans(reads, image_offset, size);
+	g_autoptr(GArray) metadata = metadata_spans(tree);
+	g_autoptr(GArray) files = ro_ranges_new();
+
+	visit_files(trace, tree, read, files);
+	ro_ranges_normalise(files);
+	g_autoptr(GArray) data = ro_ranges_subtract(files, metadata);
+	parts->metadata = ro_ranges_intersect(read, metadata);
+	parts->data = ro_ranges_intersect(read, data);
+
+	/* Behind all that is known and was read. */
+	g_autoptr(GArray) reach = ro_ranges_new();
+	g_array_append_vals(reach, parts->metadata->data, parts->metadata->len);
+	g_array_append_vals(reach, parts->data->data, parts->data->len);
+	ro_ranges_normalise(reach);
+	g_autoptr(GArray) unknown = ro_ranges_subtract(read, reach);
+	add_windows(reach);
+	g_autoptr(GArray) ahead = read_ahead_spans(reach, reads, image_offset, size);
+	parts->ahead = in_bytes(ro_ranges_intersect(unknown, ahead));
+	parts->unexplained = in_bytes(ro_ranges_subtract(unknown, ahead));
+	in_bytes(parts->metadata);
+	in_bytes(parts->data);
+}
+
+void tr_coverage_parts_clear(tr_coverage_parts *parts)
+{
+	g_clear_pointer(&parts->metadata, g_array_unref);
+	g_clear_pointer(&parts->data, g_array_unref);
+	g_clear_pointer(&parts->ahead, g_array_unref);
+	g_clear_pointer(&parts->unexplained, g_array_unref);
 }
 
 void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
-	g_autoptr(GArray) read = image_spans(reads, image_offset, img_tree_source(tree)->size);
-	g_autoptr(GArray) metadata = metadata_spans(tree);
-	g_autoptr(GArray) known = metadata_spans(tree);
+	g_auto(tr_coverage_parts) parts = {0};
+	guint64 explained;
 
-	visit_files(trace, tree, read, known);
-	normalise(known);
-	g_autoptr(GArray) metadata_read = intersect(read, metadata);
-	g_autoptr(GArray) reach = intersect(read, known);
-	add_windows(reach);
-	g_autoptr(GArray) ahead =
-		read_ahead_spans(reach, reads, image_offset, img_tree_source(tree)->size);
-	g_autoptr(GArray) explained = intersect(read, ahead);
-
-	coverage->image_bytes = total_bytes(read);
-	coverage->explained_bytes = total_bytes(explained);
-	coverage->metadata_bytes = total_bytes(metadata_read);
+	tr_coverage_split(trace, tree, image_offset, reads, &parts);
+	coverage->metadata_bytes = ro_ranges_total(parts.metadata);
+	explained = coverage->metadata_bytes + ro_ranges_total(parts.data) +
+		    ro_ranges_total(parts.ahead);
+	coverage->explained_bytes = explained;
+	coverage->image_bytes = explained + ro_ranges_total(parts.unexplained);
 	coverage->coverage = 1;
 	if (coverage->image_bytes > 0)
-		coverage->coverage =
-			(double)coverage->explained_bytes / (double)coverage->image_bytes;
+		coverage->coverage = (double)explained / (double)coverage->image_bytes;
 }

@@ -7,6 +7,7 @@
 #define TR_COVERAGE_H
 
 #include "reorder/image/image_tree.h"
+#include "reorder/util/ranges.h"
 #include "trace/read_log.h"
 #include "trace/trace.h"
 
@@ -25,5 +26,21 @@ typedef struct {
  */
 void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage);
+
+/*
+ * What was read of the image, told apart: lists of ro_range (bytes into the image, whole pages),
+ * normalised, none of which overlap. Owned; clear it.
+ */
+typedef struct {
+	GArray *metadata, *data; /* the tables and the superblock; data of traced files */
+	GArray *ahead;           /* read ahead of either */
+	GArray *unexplained;
+} tr_coverage_parts;
+
+/* Sets bytes of events as above. */
+void tr_coverage_split(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+	const GArray *reads, tr_coverage_parts *parts);
+void tr_coverage_parts_clear(tr_coverage_parts *parts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(tr_coverage_parts, tr_coverage_parts_clear)
 
 #endif
