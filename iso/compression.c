@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include <bzlib.h>
+#include <lz4.h>
 #include <lzma.h>
+#include <lzo/lzo1x.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -20,22 +22,35 @@ enum { IN_MAX = 1 << 24 };
 #define LZMA_MEMORY ((guint64)256 << 20)
 #define UNPACKED_MAX ((guint64)2 << 30)
 
-/* All length functions: the stream's length, 0 if it is damaged or cut off. */
-typedef gsize (*length_func)(const guint8 *data, gsize size);
+/* Where the unpacked bytes go. */
+typedef struct {
+	li_sink sink; /* NULL: nowhere */
+	gpointer user;
+	guint64 total;
+	gboolean full; /* the sink has enough */
+} output;
 
-static gboolean goes_on(guint64 unpacked)
+/* All length functions: the stream's length, 0 if it is damaged, cut off, or the output is full.
+ * out: NULL where only the length is asked for; it need not be unpacked then. */
+typedef gsize (*length_func)(const guint8 *data, gsize size, output *out);
+
+/* FALSE: stop. */
+static gboolean put(output *out, const guint8 *data, gsize size)
 {
-	return unpacked < UNPACKED_MAX && !ro_interrupted(NULL);
+	out->total += size;
+	if (out->sink && size > 0 && !out->full)
+		out->full = !out->sink(data, size, out->user);
+	return !out->full && out->total < UNPACKED_MAX && !ro_interrupted(NULL);
 }
 
-static gsize gzip_length(const guint8 *data, gsize size)
+static gsize gzip_length(const guint8 *data, gsize size, output *to)
 {
 	z_stream stream = {.next_in = (Bytef *)data};
 	guint8 out[OUT_SIZE];
 	int code = inflateInit2(&stream, 16 + MAX_WBITS);
 	gsize used = 0;
 
-	while (code == Z_OK && goes_on(stream.total_out)) {
+	for (gboolean more = TRUE; code == Z_OK && more;) {
 		uInt given = (uInt)MIN(size - used, IN_MAX);
 
 		stream.avail_in = given;
@@ -43,12 +58,13 @@ static gsize gzip_length(const guint8 *data, gsize size)
 		stream.avail_out = sizeof(out);
 		code = inflate(&stream, Z_NO_FLUSH);
 		used += given - stream.avail_in;
+		more = put(to, out, sizeof(out) - stream.avail_out);
 	}
 	inflateEnd(&stream);
 	return code == Z_STREAM_END ? used : 0;
 }
 
-static gsize bzip2_length(const guint8 *data, gsize size)
+static gsize bzip2_length(const guint8 *data, gsize size, output *to)
 {
 	bz_stream stream = {.next_in = (char *)data};
 	char out[OUT_SIZE];
@@ -57,7 +73,7 @@ static gsize bzip2_length(const guint8 *data, gsize size)
 
 	if (code != BZ_OK)
 		return 0;
-	for (guint64 unpacked = 0; code == BZ_OK && goes_on(unpacked);) {
+	for (gboolean more = TRUE; code == BZ_OK && more;) {
 		unsigned given = (unsigned)MIN(size - used, IN_MAX);
 
 		stream.avail_in = given;
@@ -65,7 +81,7 @@ static gsize bzip2_length(const guint8 *data, gsize size)
 		stream.avail_out = sizeof(out);
 		code = BZ2_bzDecompress(&stream);
 		used += given - stream.avail_in;
-		unpacked += sizeof(out) - stream.avail_out;
+		more = put(to, (const guint8 *)out, sizeof(out) - stream.avail_out);
 		/* Nothing in and nothing out: cut off. */
 		if (code == BZ_OK && given == 0 && stream.avail_out == sizeof(out))
 			break;
@@ -74,28 +90,30 @@ static gsize bzip2_length(const guint8 *data, gsize size)
 	return code == BZ_STREAM_END ? used : 0;
 }
 
-static gsize lzma_run(lzma_stream *stream, const guint8 *data, gsize size)
+static gsize lzma_run(lzma_stream *stream, const guint8 *data, gsize size, output *to)
 {
 	guint8 out[OUT_SIZE];
 	lzma_ret code = LZMA_OK;
 
 	stream->next_in = data;
 	stream->avail_in = size;
-	while (code == LZMA_OK && goes_on(stream->total_out)) {
+	for (gboolean more = TRUE; code == LZMA_OK && more;) {
 		stream->next_out = out;
 		stream->avail_out = sizeof(out);
 		code = lzma_code(stream, LZMA_RUN);
+		more = put(to, out, sizeof(out) - stream->avail_out);
 	}
 	lzma_end(stream);
 	return code == LZMA_STREAM_END ? (gsize)stream->total_in : 0;
 }
 
-static gsize lzma_length(const guint8 *data, gsize size)
+static gsize lzma_length(const guint8 *data, gsize size, output *to)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 
-	return lzma_alone_decoder(&stream, LZMA_MEMORY) == LZMA_OK ? lzma_run(&stream, data, size)
-								   : 0;
+	return lzma_alone_decoder(&stream, LZMA_MEMORY) == LZMA_OK
+		       ? lzma_run(&stream, data, size, to)
+		       : 0;
 }
 
 /* Without unpacking, for a stream that is the last thing in data: its footer and index say how long
@@ -125,21 +143,41 @@ static gsize xz_length_by_index(const guint8 *data, gsize size)
 	return length;
 }
 
-static gsize xz_length(const guint8 *data, gsize size)
+static gsize xz_length(const guint8 *data, gsize size, output *to)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
-	gsize length = xz_length_by_index(data, size);
+	gsize length = to->sink ? 0 : xz_length_by_index(data, size);
 
 	if (length > 0 || lzma_stream_decoder(&stream, LZMA_MEMORY, 0) != LZMA_OK)
 		return length;
-	return lzma_run(&stream, data, size);
+	return lzma_run(&stream, data, size, to);
 }
 
-static gsize zstd_length(const guint8 *data, gsize size)
+static gboolean zstd_unpack(const guint8 *data, gsize size, output *to)
+{
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	ZSTD_inBuffer in = {data, size, 0};
+	guint8 out[OUT_SIZE];
+	size_t left = 1;
+	gboolean more = TRUE;
+
+	while (left > 0 && !ZSTD_isError(left) && more) {
+		ZSTD_outBuffer buffer = {out, sizeof(out), 0};
+
+		left = ZSTD_decompressStream(stream, &buffer, &in);
+		more = put(to, out, buffer.pos);
+	}
+	ZSTD_freeDStream(stream);
+	return left == 0;
+}
+
+static gsize zstd_length(const guint8 *data, gsize size, output *to)
 {
 	size_t length = ZSTD_findFrameCompressedSize(data, size);
 
-	return ZSTD_isError(length) ? 0 : length;
+	if (ZSTD_isError(length))
+		return 0;
+	return !to->sink || zstd_unpack(data, length, to) ? length : 0;
 }
 
 static guint32 be32(const guint8 *bytes)
@@ -189,7 +227,26 @@ static gsize lzop_checksums(guint32 flags, gboolean packed)
 	return length;
 }
 
-static gsize lzo_length(const guint8 *data, gsize size)
+/* A block of lzop has at most 64 MiB; as large as it is packed, it is not. */
+enum { LZOP_BLOCK_MAX = 64 << 20 };
+
+static gboolean lzo_block(const guint8 *data, guint32 packed, guint32 unpacked, output *to)
+{
+	g_autofree guint8 *block = NULL;
+	lzo_uint length = unpacked;
+
+	if (!to->sink)
+		return TRUE;
+	if (packed == unpacked)
+		return put(to, data, unpacked);
+	if (packed > unpacked || unpacked > LZOP_BLOCK_MAX)
+		return FALSE;
+	block = g_malloc(unpacked);
+	return lzo1x_decompress_safe(data, packed, block, &length, NULL) == LZO_E_OK &&
+	       length == unpacked && put(to, block, unpacked);
+}
+
+static gsize lzo_length(const guint8 *data, gsize size, output *to)
 {
 	guint32 flags = 0;
 	gsize at = lzop_header(data, size, &flags);
@@ -203,7 +260,8 @@ static gsize lzo_length(const guint8 *data, gsize size)
 			return 0;
 		packed = be32(data + at + 4);
 		at += 8 + lzop_checksums(flags, packed < unpacked);
-		if (packed == 0 || at > size || packed > size - at)
+		if (packed == 0 || at > size || packed > size - at ||
+			!lzo_block(data + at, packed, unpacked, to))
 			return 0;
 		at += packed;
 	}
@@ -212,10 +270,24 @@ static gsize lzo_length(const guint8 *data, gsize size)
 
 /* Legacy frame (lz4: doc/lz4_Frame_format.md): magic, then blocks, each behind its size; it goes on
  * to the end of the file. */
-enum { LZ4_MAGIC = 0x184c2102 };
+enum { LZ4_MAGIC = 0x184c2102, LZ4_BLOCK_MAX = 8 << 20 };
 
-static gsize lz4_length(const guint8 *data, gsize size)
+static gboolean lz4_block(const guint8 *data, guint32 packed, guint8 *buffer, output *to)
 {
+	int length;
+
+	if (!to->sink)
+		return TRUE;
+	length = packed > LZ4_COMPRESSBOUND(LZ4_BLOCK_MAX)
+			 ? -1
+			 : LZ4_decompress_safe(
+				   (const char *)data, (char *)buffer, (int)packed, LZ4_BLOCK_MAX);
+	return length >= 0 && put(to, buffer, (gsize)length);
+}
+
+static gsize lz4_length(const guint8 *data, gsize size, output *to)
+{
+	g_autofree guint8 *buffer = to->sink ? g_malloc(LZ4_BLOCK_MAX) : NULL;
 	gsize at = 4;
 
 	while (size - at >= 4) {
@@ -226,7 +298,7 @@ static gsize lz4_length(const guint8 *data, gsize size)
 		at += 4;
 		if (block == LZ4_MAGIC)
 			continue;
-		if (block > size - at)
+		if (block > size - at || !lz4_block(data + at, block, buffer, to))
 			return 0;
 		at += block;
 	}
@@ -264,15 +336,61 @@ const char *li_compression_name(const guint8 *data, gsize size)
 	return format < 0 ? NULL : formats[format].name;
 }
 
-gboolean li_compressed_length(const guint8 *data, gsize size, gsize *length, GError **error)
+static gboolean run(const guint8 *data, gsize size, output *to, gsize *length, GError **error)
 {
 	gssize format = find_format(data, size);
 
 	if (format < 0)
 		return ro_fail(error, RO_ERROR_UNSUITABLE, "not compressed in a known format");
-	*length = formats[format].length(data, size);
+	*length = formats[format].length(data, size, to);
 	if (ro_interrupted(error))
 		return FALSE;
-	return *length > 0 || ro_fail(error, RO_ERROR_UNSUITABLE, "damaged or cut-off %s data",
-				      formats[format].name);
+	return *length > 0 || to->full ||
+	       ro_fail(error, RO_ERROR_UNSUITABLE, "damaged or cut-off %s data",
+		       formats[format].name);
+}
+
+gboolean li_compressed_length(const guint8 *data, gsize size, gsize *length, GError **error)
+{
+	output nowhere = {0};
+
+	return run(data, size, &nowhere, length, error);
+}
+
+gboolean li_unpack(const guint8 *data, gsize size, li_sink sink, gpointer user, GError **error)
+{
+	output to = {.sink = sink, .user = user};
+	gsize length;
+
+	return run(data, size, &to, &length, error);
+}
+
+typedef struct {
+	GByteArray *bytes;
+	gsize limit;
+	gboolean too_large;
+} collector;
+
+static gboolean collect(const guint8 *data, gsize size, gpointer user)
+{
+	collector *c = user;
+
+	c->too_large = size > c->limit - c->bytes->len;
+	if (!c->too_large)
+		g_byte_array_append(c->bytes, data, (guint)size);
+	return !c->too_large;
+}
+
+GBytes *li_unpack_all(const guint8 *data, gsize size, gsize limit, GError **error)
+{
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	collector c = {bytes, MIN(limit, G_MAXUINT32), FALSE};
+
+	if (!li_unpack(data, size, collect, &c, error))
+		return NULL;
+	if (c.too_large) {
+		ro_fail(error, RO_ERROR_UNSUITABLE, "unpacks to more than %zu bytes", c.limit);
+		return NULL;
+	}
+	return g_byte_array_free_to_bytes(g_steal_pointer(&bytes));
 }

@@ -19,4 +19,17 @@ const char *li_compression_name(const guint8 *data, gsize size);
  */
 gboolean li_compressed_length(const guint8 *data, gsize size, gsize *length, GError **error);
 
+/* Takes the next unpacked bytes; FALSE ends the unpacking, which is no error. */
+typedef gboolean (*li_sink)(const guint8 *data, gsize size, gpointer user);
+
+/*
+ * Unpacks the stream at the start of data, piece by piece (lz4: frame after frame, as above).
+ * Memory is bounded: 256 MiB for LZMA's dictionary, a block for lz4 and lzo. RO_ERROR_UNSUITABLE if
+ * the stream is damaged, cut off or unpacks to more than 2 GiB.
+ */
+gboolean li_unpack(const guint8 *data, gsize size, li_sink sink, gpointer user, GError **error);
+
+/* The whole stream; RO_ERROR_UNSUITABLE if it unpacks to more than limit bytes. */
+GBytes *li_unpack_all(const guint8 *data, gsize size, gsize limit, GError **error);
+
 #endif
