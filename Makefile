@@ -48,7 +48,7 @@ Q := @
 say = @echo "  $(1)"
 endif
 
-MODULES := reorder/util reorder/image iso trace reorder/splice reorder
+MODULES := reorder/util reorder/image iso trace dm reorder/splice reorder
 SOURCES := $(foreach m,$(MODULES),$(filter-out reorder/main.c,$(wildcard $(m)/*.c)))
 # The drive model serves the plugin and the simulator.
 SOURCES += trace/medium/drive.c
