@@ -15,6 +15,7 @@ void li_entry_free(li_entry *entry)
 	g_free(entry->kernel);
 	g_clear_pointer(&entry->initrds, g_ptr_array_unref);
 	g_free(entry->cmdline);
+	g_free(entry->args.config);
 	g_free(entry);
 }
 
@@ -59,13 +60,37 @@ static void note(
 		g_ptr_array_add(notes, g_strdup_printf("%s:%u: %s: %s", path, line, name, text));
 }
 
+/* A NUL ends the text: what comes behind is no text. */
+static char *text_of(GBytes *bytes)
+{
+	gsize size = 0;
+	const char *data = g_bytes_get_data(bytes, &size);
+
+	return g_strndup(data ? data : "", size);
+}
+
+static char *other_text(li_config *config, const char *name, const char **path)
+{
+	gpointer key, bytes;
+
+	if (!config->texts || !g_hash_table_lookup_extended(config->texts, name, &key, &bytes) ||
+		config->files_left == 0 || g_bytes_get_size(bytes) > config->text_left)
+		return NULL;
+	config->files_left--;
+	config->text_left -= g_bytes_get_size(bytes);
+	*path = key;
+	g_hash_table_add(config->visited, key);
+	return text_of(bytes);
+}
+
 char *li_config_text(li_config *config, const char *name, const char **path)
 {
 	const li_file *file = li_iso_find(config->iso, name);
+	char *other = other_text(config, file ? file->path : name, path);
 	g_autoptr(GBytes) bytes = NULL;
-	gsize size = 0;
-	const char *data;
 
+	if (other)
+		return other;
 	if (!file || config->files_left == 0 || file->size > config->text_left)
 		return NULL;
 	config->files_left--;
@@ -73,11 +98,7 @@ char *li_config_text(li_config *config, const char *name, const char **path)
 	*path = file->path;
 	g_hash_table_add(config->visited, file->path);
 	bytes = li_iso_read(config->iso, file, LI_CONFIG_MAX_TEXT, NULL);
-	if (!bytes)
-		return NULL;
-	data = g_bytes_get_data(bytes, &size);
-	/* A NUL ends the text: what comes behind is no text. */
-	return g_strndup(data ? data : "", size);
+	return bytes ? text_of(bytes) : NULL;
 }
 
 char *li_config_path(const char *dir, const char *name)
@@ -106,7 +127,8 @@ gboolean li_config_exists(const li_config *config, const char *path)
 	g_autofree char *dir = g_strconcat(path, "/", NULL);
 	guint low = 0, high = files->len;
 
-	if (li_iso_find(config->iso, path))
+	if (li_iso_find(config->iso, path) ||
+		(config->texts && g_hash_table_contains(config->texts, path)))
 		return TRUE;
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
@@ -199,6 +221,9 @@ li_entry *li_config_add(li_config *config, const li_draft *draft)
 	entry->kernel = g_strdup(kernel->path);
 	entry->initrds = initrds;
 	entry->cmdline = g_strstrip(g_strdup(draft->cmdline));
+	entry->args.config = g_strdup(draft->args.config);
+	entry->args.start = draft->args.start;
+	entry->args.end = draft->args.end;
 	entry->is_live = looks_live(entry);
 	g_ptr_array_add(config->iso->entries, entry);
 	return entry;
@@ -286,10 +311,19 @@ static gboolean bios_is_grub(const li_iso *iso)
 	return FALSE;
 }
 
-void li_boot_config_read(li_iso *iso)
+static void read_all_configs(li_config *config)
+{
+	if (config->bios_is_grub)
+		read_grub(config);
+	read_syslinux(config);
+	read_grub(config);
+}
+
+static void read_entries(li_iso *iso, GHashTable *texts, const char *only)
 {
 	li_config config = {
 		.iso = iso,
+		.texts = texts,
 		.visited = g_hash_table_new(ro_bytes_hash, g_str_equal),
 		.keys = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, NULL),
 		.files_left = LI_CONFIG_MAX_FILES,
@@ -298,10 +332,26 @@ void li_boot_config_read(li_iso *iso)
 		.bios_is_grub = bios_is_grub(iso),
 	};
 
-	if (config.bios_is_grub)
-		read_grub(&config);
-	read_syslinux(&config);
-	read_grub(&config);
+	if (only)
+		li_grub_read(&config, only);
+	else
+		read_all_configs(&config);
 	g_hash_table_destroy(config.visited);
 	g_hash_table_destroy(config.keys);
+}
+
+void li_boot_config_read(li_iso *iso)
+{
+	read_entries(iso, NULL, NULL);
+}
+
+GPtrArray *li_boot_config_preview(const li_iso *iso, GHashTable *texts, const char *only)
+{
+	li_iso other = *iso; /* what is read goes into arrays of its own */
+
+	other.entries = g_ptr_array_new_with_free_func((GDestroyNotify)li_entry_free);
+	other.notes = g_ptr_array_new_with_free_func(g_free);
+	read_entries(&other, texts, only);
+	g_ptr_array_unref(other.notes);
+	return other.entries;
 }

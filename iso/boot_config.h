@@ -22,6 +22,13 @@ enum {
 /* Fills iso->entries and adds to iso->notes. Needs iso->files and iso->boot_images. */
 void li_boot_config_read(li_iso *iso);
 
+/*
+ * The entries as they would be if the texts (path to GBytes) were those of the configuration files,
+ * or further ones beside them. only: the path of the GRUB configuration that alone is read, with
+ * what it goes on with; NULL: all as on the ISO. Array of li_entry, owned by the caller.
+ */
+GPtrArray *li_boot_config_preview(const li_iso *iso, GHashTable *texts, const char *only);
+
 void li_entry_free(li_entry *entry);
 
 /* Value of a word "name=value" of a command line, the last one if there are several; NULL if there
@@ -33,6 +40,7 @@ gboolean li_cmdline_has(const char *cmdline, const char *name);
 /* What the two parsers share. */
 typedef struct {
 	li_iso *iso;
+	GHashTable *texts;   /* NULL, or path to GBytes: instead of what is on the ISO */
 	GHashTable *visited; /* paths of the configuration files read so far */
 	GHashTable *keys;    /* of entries that are there already */
 	guint files_left;
@@ -40,6 +48,12 @@ typedef struct {
 	guint commands_left;
 	gboolean bios_is_grub; /* GRUB boots the ISO in BIOS mode, not isolinux */
 } li_config;
+
+/* Bytes [start, end) of a configuration file; config NULL: none. */
+typedef struct {
+	const char *config;
+	gsize start, end;
+} li_place;
 
 /* An entry as its configuration has it; all strings are owned by the parser. */
 typedef struct {
@@ -49,6 +63,7 @@ typedef struct {
 	const char *kernel;       /* absolute path */
 	const GPtrArray *initrds; /* of char *, absolute paths */
 	const char *cmdline;
+	li_place args; /* where the text of cmdline stands */
 } li_draft;
 
 /* Text of a configuration file, NUL-terminated; NULL if it isn't there or a limit is reached. path

@@ -33,6 +33,7 @@ typedef struct {
 /* One file while it runs. */
 typedef struct {
 	const char *path;
+	const char *text; /* of the file, which the tokens point into */
 	GArray *tokens;
 	guint at;
 } script;
@@ -50,7 +51,8 @@ typedef struct {
 typedef struct {
 	char *kernel, *cmdline;
 	GPtrArray *initrds;
-	guint dead; /* how deep in branches that are not taken the entry stands */
+	li_place args; /* where the words of cmdline stand */
+	guint dead;    /* how deep in branches that are not taken the entry stands */
 } boot;
 
 typedef struct {
@@ -62,6 +64,7 @@ typedef struct {
 	gint top_children;
 	boot *boot; /* of the menu entry that is being read */
 	guint dead, nesting, files;
+	li_place args;    /* of the command that runs: all words behind the first */
 	gboolean status;  /* of the last command */
 	gsize bytes_left; /* of expanded words, in all */
 } grub;
@@ -459,6 +462,7 @@ static void command_linux(grub *g, GPtrArray *words)
 		g->boot->kernel = without_device(words->pdata[i]);
 		for (i++; i < words->len; i++)
 			append_argument(cmdline, words->pdata[i]);
+		g->boot->args = g->args;
 		g_free(g->boot->cmdline);
 		g->boot->cmdline = g_string_free(g_steal_pointer(&cmdline), FALSE);
 	}
@@ -609,8 +613,8 @@ static void run_braces(grub *g, script *s)
 
 static void finish_entry(grub *g, const script *s, guint line, item *entry, const boot *b)
 {
-	li_draft draft = {
-		entry->title, s->path, line, b->kernel, b->initrds, b->cmdline ? b->cmdline : ""};
+	li_draft draft = {entry->title, s->path, line, b->kernel, b->initrds,
+		b->cmdline ? b->cmdline : "", b->args};
 
 	if (b->kernel)
 		entry->entry = li_config_add(g->config, &draft);
@@ -753,8 +757,31 @@ static const struct {
 	{"hiddenentry", run_menuentry},
 };
 
+/* Where the words from the token first on to the one that is next stand, but for the command and
+ * its options and the word behind them. */
+static li_place args_of(const script *s, guint first)
+{
+	const token *t = NULL;
+	li_place place = {NULL, 0, 0};
+
+	for (first++; first < s->at; first++) {
+		t = &g_array_index(s->tokens, token, first);
+		if (t->length < 2 || memcmp(t->text, "--", 2) != 0)
+			break;
+	}
+	if (first >= s->at)
+		return place;
+	place.config = s->path;
+	place.start = (gsize)(t->text - s->text) + t->length;
+	t = &g_array_index(s->tokens, token, s->at - 1);
+	place.end = (gsize)(t->text - s->text) + t->length;
+	return place;
+}
+
 static void run_statement(grub *g, script *s)
 {
+	guint first = s->at;
+
 	for (gsize i = 0; i < G_N_ELEMENTS(structures); i++)
 		if (is_word(peek(s), structures[i].word)) {
 			structures[i].run(g, s);
@@ -762,6 +789,7 @@ static void run_statement(grub *g, script *s)
 		}
 	g_autoptr(GPtrArray) words = read_words(g, s);
 
+	g->args = args_of(s, first);
 	run_command(g, words);
 }
 
@@ -809,6 +837,7 @@ static void run_file(grub *g, const char *name)
 	if (!text)
 		return;
 	g->files++;
+	s.text = text;
 	s.tokens = tokenize(text);
 	while (peek(&s) && g->config->commands_left > 0) {
 		run_block(g, &s);

@@ -63,11 +63,17 @@ typedef struct {
 /* A boot entry of isolinux/syslinux or GRUB that starts a Linux kernel. */
 typedef struct {
 	char *title;
-	char *config;        /* path of the configuration file that has it */
-	guint line;          /* in that file, from 1 */
-	char *kernel;        /* path on the ISO, as found there (case as on the ISO) */
-	GPtrArray *initrds;  /* of char *: paths on the ISO, in loading order */
-	char *cmdline;       /* without initrd=; "" if empty */
+	char *config;       /* path of the configuration file that has it */
+	guint line;         /* in that file, from 1 */
+	char *kernel;       /* path on the ISO, as found there (case as on the ISO) */
+	GPtrArray *initrds; /* of char *: paths on the ISO, in loading order */
+	char *cmdline;      /* without initrd=; "" if empty */
+	/* Where the text of the command line stands, for whoever edits it: bytes [start, end) of a
+	 * configuration file. config is NULL if there is no such text. */
+	struct {
+		char *config;
+		gsize start, end;
+	} args;
 	gboolean is_default; /* the one its own configuration would start without a key */
 	gboolean is_live;    /* the command line or the kernel's place look like a live system (not
 				memtest, not an installer) */

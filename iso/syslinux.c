@@ -18,6 +18,7 @@ typedef enum {
 
 typedef struct {
 	char *name, *title, *kernel, *append, *initrd;
+	li_place append_at, words_at; /* of append; of the words behind the kernel's name */
 	label_kind kind;
 	guint menu;    /* index of the menu it is in */
 	guint submenu; /* KIND_SUBMENU: index of the menu it opens */
@@ -41,6 +42,8 @@ typedef struct {
 	label *current;
 	guint menu, start_menu;
 	char *append, *default_, *ontimeout;
+	li_place append_at;
+	const char *text; /* of the file */
 	gboolean in_text;
 	guint depth; /* of files */
 	const char *file;
@@ -139,8 +142,10 @@ static void finish_label(parser *p)
 	p->current = NULL;
 	if (!l)
 		return;
-	if (!l->append)
+	if (!l->append) {
 		l->append = g_strdup(p->append ? p->append : "");
+		l->append_at = p->append_at;
+	}
 	if (strcmp(l->append, "-") == 0)
 		replace(&l->append, "");
 	if (l->kind == KIND_OTHER && l->kernel && is_menu_module(l->kernel) && l->append[0]) {
@@ -239,9 +244,28 @@ static const struct {
 	{"localboot", KIND_OTHER},
 };
 
-static void start(label *l, label_kind kind, const char *what)
+/* Where a rest of the current line stands. */
+static li_place place_of(const parser *p, const char *rest)
 {
+	gsize start = (gsize)(rest - p->text);
+
+	return (li_place){p->file, start, start + strlen(rest)};
+}
+
+static void append_command(parser *p, const char *rest)
+{
+	li_place place = place_of(p, rest);
+
+	replace(p->current ? &p->current->append : &p->append, rest);
+	*(p->current ? &p->current->append_at : &p->append_at) = place;
+}
+
+static void start(parser *p, label_kind kind, const char *what)
+{
+	label *l = p->current;
+
 	replace(&l->kernel, what);
+	l->words_at = place_of(p, what + strcspn(what, " \t"));
 	l->kind = kind;
 	l->implicit = FALSE;
 }
@@ -253,12 +277,12 @@ static void starter_command(parser *p, const char *text)
 	if (!p->current)
 		return;
 	if (rest) {
-		start(p->current, kind_of_kernel(rest), rest);
+		start(p, kind_of_kernel(rest), rest);
 		return;
 	}
 	for (gsize i = 0; i < G_N_ELEMENTS(starters); i++)
 		if ((rest = after(text, starters[i].word))) {
-			start(p->current, starters[i].kind, rest);
+			start(p, starters[i].kind, rest);
 			return;
 		}
 }
@@ -306,7 +330,7 @@ static void parse_line(parser *p, const char *text)
 	else if ((rest = after(text, "label")))
 		begin_label(p, rest);
 	else if ((rest = after(text, "append")))
-		replace(p->current ? &p->current->append : &p->append, rest);
+		append_command(p, rest);
 	else if ((rest = after(text, "initrd")) && p->current)
 		replace(&p->current->initrd, rest);
 	else if ((rest = after(text, "default")))
@@ -326,15 +350,19 @@ static void parse_line(parser *p, const char *text)
 
 static void parse_text(parser *p, char *text)
 {
+	const char *outer = p->text;
 	char *line = text, *next;
 
+	p->text = text;
 	for (p->line = 1; line && p->config->commands_left > 0; p->line++, line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
 		p->config->commands_left--;
-		parse_line(p, g_strstrip(line));
+		/* Nothing moves: places are counted from the start of the text. */
+		parse_line(p, rest_of(g_strchomp(line)));
 	}
+	p->text = outer;
 }
 
 static char *resolve(const parser *p, const char *name)
@@ -508,7 +536,8 @@ static li_entry *add_linux(const parser *p, const label *l)
 	g_autofree char *title = plain_title(l);
 	g_autofree char *words = g_strconcat(rest_of(l->kernel + strlen(word)), " ", cmdline, NULL);
 	g_autoptr(GPtrArray) initrds = g_ptr_array_new_with_free_func(g_free);
-	li_draft draft = {title, l->config, l->line, kernel, initrds, words};
+	li_draft draft = {title, l->config, l->line, kernel, initrds, words,
+		l->append_at.config ? l->append_at : l->words_at};
 
 	if (l->initrd)
 		add_initrds(p, l->initrd, initrds);
