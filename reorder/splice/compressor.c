@@ -14,6 +14,10 @@ enum { XZ_MIN_DICTIONARY = 8192 };
 /* Those that libsquashfs has: x86, powerpc, ia64, arm, armthumb, sparc. */
 enum { XZ_FILTERS = 0x3f };
 
+/* From here on zstd looks for the best of several matches; it is also what mksquashfs takes by
+ * itself. */
+enum { ZSTD_TIGHT_LEVEL = 15 };
+
 /* Algorithms of the lzo option block. */
 enum { LZO_1, LZO_1_11, LZO_1_12, LZO_1_15, LZO_999, LZO_DEFAULT_LEVEL = 8, LZO_MAX_LEVEL = 9 };
 
@@ -70,8 +74,27 @@ static void limit_dictionary(sqfs_compressor_config_t *config, guint32 block_siz
 		MIN(config->opt.xz.dict_size, MAX(block_size, XZ_MIN_DICTIONARY));
 }
 
+/* Settings that no reader of the blocks needs to know. */
+static void tighten(sqfs_compressor_config_t *config, const img_super *super)
+{
+	switch (super->compressor) {
+	case IMG_COMP_GZIP:
+		config->level = SQFS_GZIP_MAX_LEVEL;
+		break;
+	case IMG_COMP_LZ4:
+		config->flags |= SQFS_COMP_FLAG_LZ4_HC;
+		break;
+	case IMG_COMP_ZSTD:
+		config->level =
+			config->level < ZSTD_TIGHT_LEVEL ? ZSTD_TIGHT_LEVEL : SQFS_ZSTD_MAX_LEVEL;
+		break;
+	default:
+		break;
+	}
+}
+
 static gboolean use_library(ro_splice_compressor *compressor, const img_super *super,
-	guint32 block_size, GError **error)
+	guint32 block_size, gboolean tight, GError **error)
 {
 	sqfs_compressor_config_t config;
 
@@ -87,6 +110,8 @@ static gboolean use_library(ro_splice_compressor *compressor, const img_super *s
 		return bad_options(super, error);
 	if (super->compressor == IMG_COMP_XZ)
 		limit_dictionary(&config, block_size);
+	if (tight)
+		tighten(&config, super);
 	if (sqfs_compressor_create(&config, &compressor->library) != 0)
 		return bad_options(super, error);
 	return TRUE;
@@ -100,7 +125,8 @@ static gsize lzo_memory(guint32 algorithm)
 	return sizes[algorithm];
 }
 
-static gboolean use_lzo(ro_splice_compressor *compressor, const img_super *super, GError **error)
+static gboolean use_lzo(
+	ro_splice_compressor *compressor, const img_super *super, gboolean tight, GError **error)
 {
 	guint32 algorithm = LZO_999, level = LZO_DEFAULT_LEVEL;
 
@@ -110,6 +136,10 @@ static gboolean use_lzo(ro_splice_compressor *compressor, const img_super *super
 	}
 	if (algorithm > LZO_999 || level > LZO_MAX_LEVEL)
 		return bad_options(super, error);
+	if (tight) {
+		algorithm = LZO_999;
+		level = LZO_MAX_LEVEL;
+	}
 	if (lzo_init() != LZO_E_OK)
 		return ro_fail(error, RO_ERROR_FAILED, "lzo: cannot start liblzo2");
 	compressor->lzo_algorithm = algorithm;
@@ -119,8 +149,8 @@ static gboolean use_lzo(ro_splice_compressor *compressor, const img_super *super
 	return TRUE;
 }
 
-ro_splice_compressor *ro_splice_compressor_new(
-	const img_super *super, guint32 block_size, GError **error)
+static ro_splice_compressor *compressor_new(
+	const img_super *super, guint32 block_size, gboolean tight, GError **error)
 {
 	g_autoptr(ro_splice_compressor) compressor = g_new0(ro_splice_compressor, 1);
 
@@ -128,10 +158,37 @@ ro_splice_compressor *ro_splice_compressor_new(
 	 * error instead of a size when there is none. */
 	compressor->out_size = (gsize)block_size * 2 + 4096;
 	compressor->out = g_malloc(compressor->out_size);
-	if (super->compressor == IMG_COMP_LZO ? !use_lzo(compressor, super, error)
-					      : !use_library(compressor, super, block_size, error))
+	if (super->compressor == IMG_COMP_LZO
+			? !use_lzo(compressor, super, tight, error)
+			: !use_library(compressor, super, block_size, tight, error))
 		return NULL;
 	return g_steal_pointer(&compressor);
+}
+
+ro_splice_compressor *ro_splice_compressor_new(
+	const img_super *super, guint32 block_size, GError **error)
+{
+	return compressor_new(super, block_size, FALSE, error);
+}
+
+/* xz has nothing to gain (measured: 0.3 % in twice the time), gzip only below its default. */
+static gboolean can_be_tighter(const img_super *super)
+{
+	switch (super->compressor) {
+	case IMG_COMP_GZIP:
+		return super->options_size > 0 && img_le32(super->options) < SQFS_GZIP_MAX_LEVEL;
+	case IMG_COMP_LZ4:
+		return super->options_size == 0 ||
+		       !(img_le32(super->options + 4) & SQFS_COMP_FLAG_LZ4_HC);
+	default:
+		return super->compressor == IMG_COMP_ZSTD || super->compressor == IMG_COMP_LZO;
+	}
+}
+
+ro_splice_compressor *ro_splice_compressor_new_tight(
+	const img_super *super, guint32 block_size, GError **error)
+{
+	return can_be_tighter(super) ? compressor_new(super, block_size, TRUE, error) : NULL;
 }
 
 void ro_splice_compressor_free(ro_splice_compressor *compressor)

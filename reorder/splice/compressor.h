@@ -16,6 +16,10 @@ typedef struct ro_splice_compressor ro_splice_compressor;
  */
 ro_splice_compressor *ro_splice_compressor_new(
 	const img_super *super, guint32 block_size, GError **error);
+/* As above, but takes more time for smaller blocks of the same format. NULL without an error if
+ * there is no such way for the image, or none that is worth it. */
+ro_splice_compressor *ro_splice_compressor_new_tight(
+	const img_super *super, guint32 block_size, GError **error);
 void ro_splice_compressor_free(ro_splice_compressor *compressor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ro_splice_compressor, ro_splice_compressor_free)
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reorder/engine.h"
+#include "reorder/image/codec.h"
 #include "reorder/image/data_reader.h"
 #include "reorder/image/le.h"
 #include "reorder/splice/compressor.h"
@@ -471,6 +472,72 @@ static void test_no_block_grows(void)
 	}
 }
 
+/* The same format, and smaller. */
+static void test_tight_blocks_are_smaller(void)
+{
+	const img_super all[] = {{.compressor = IMG_COMP_LZ4},
+		{.compressor = IMG_COMP_ZSTD, .options_size = 4, .options = {3}},
+		{.compressor = IMG_COMP_GZIP, .options_size = 8, .options = {1, 0, 0, 0, 15}}};
+	g_autofree char *text = NULL;
+	gsize length;
+
+	g_assert_true(g_file_get_contents("/proc/self/exe", &text, &length, NULL));
+	for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+		img_super super = all[i];
+		g_autoptr(ro_splice_compressor) plain = NULL, tight = NULL;
+		g_autoptr(img_codec) codec = NULL;
+		g_autofree guint8 *back = g_malloc(131072);
+		const guint8 *a, *b;
+		gsize a_size, b_size;
+
+		super.block_size = 131072;
+		plain = ro_splice_compressor_new(&super, 131072, NULL);
+		tight = ro_splice_compressor_new_tight(&super, 131072, NULL);
+		codec = img_codec_new(&super, NULL);
+		g_assert_true(ro_splice_compress(
+			plain, (guint8 *)text, MIN(length, 131072), &a, &a_size, NULL));
+		g_assert_true(ro_splice_compress(
+			tight, (guint8 *)text, MIN(length, 131072), &b, &b_size, NULL));
+		g_assert_cmpuint(b_size, <, a_size);
+		g_assert_cmpuint(
+			img_codec_unpack(codec, b, b_size, back, 131072), ==, MIN(length, 131072));
+		g_assert_cmpmem(back, MIN(length, 131072), text, MIN(length, 131072));
+	}
+}
+
+static void test_xz_is_tight_as_it_is(void)
+{
+	img_super super = {.compressor = IMG_COMP_XZ, .block_size = 131072};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(ro_splice_compressor_new_tight(&super, 131072, &error));
+	g_assert_no_error(error);
+}
+
+/* Two kinds of text, each in a directory of its own: mixed by the order of the plan they pack
+ * worse, and there is no more room than there was. */
+static void test_repacked_fragments_do_not_grow(void)
+{
+	g_auto(sq_image) source = {0}, result = {0};
+	ro_plan *plan = plan_new(RO_LAYOUT_END);
+
+	sq_run("mkdir -p kinds/a kinds/b; for i in $(seq 100 299); do seq $((i * 37)) $((i * 37 + 400)) "
+	       ">kinds/a/$i; seq $((i * 37)) $((i * 37 + 400)) | base64 >kinds/b/$i; done; "
+	       "mksquashfs kinds kinds.img -quiet -no-progress -noappend -comp zstd "
+	       "-Xcompression-level 3");
+	sq_open(&source, "kinds.img");
+	for (guint i = 100; i < 300; i += 3) {
+		g_autofree char *a = g_strdup_printf("a/%u", i);
+		g_autofree char *b = g_strdup_printf("b/%u", 399 - i);
+
+		plan_add_path(plan, source.tree, a);
+		plan_add_path(plan, source.tree, b);
+	}
+	reorder(&source, plan, "result.img");
+	sq_open(&result, "result.img");
+	g_assert_cmpuint(result.source.size, <=, source.source.size);
+}
+
 static void test_bad_options_are_refused(void)
 {
 	static const struct {
@@ -804,6 +871,10 @@ static void add_plain_tests(void)
 	g_test_add_func("/splice/spans/merge-overlaps-only", test_spans_merge);
 	g_test_add_func("/splice/spans/nothing", test_spans_of_nothing);
 	g_test_add_func("/splice/compressor/no-block-grows", test_no_block_grows);
+	g_test_add_func("/splice/compressor/tight-is-smaller", test_tight_blocks_are_smaller);
+	g_test_add_func("/splice/compressor/xz-is-tight", test_xz_is_tight_as_it_is);
+	g_test_add_func(
+		"/splice/repacked-fragments-do-not-grow", test_repacked_fragments_do_not_grow);
 	g_test_add_func("/splice/compressor/bad-options", test_bad_options_are_refused);
 	g_test_add_func("/splice/small-files-share-blocks", test_small_files_share_blocks);
 	g_test_add_func("/splice/duplicates-stay-one", test_duplicates_stay_one);
