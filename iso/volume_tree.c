@@ -94,8 +94,7 @@ guint64 li_node_start(const li_node *node)
 		       : 0;
 }
 
-/* The piece of the file from position on, as far as it lies in one extent. */
-static gboolean node_piece(const li_node *node, guint64 position, guint64 *offset, guint64 *length)
+gboolean li_node_place(const li_node *node, guint64 position, guint64 *offset, guint64 *length)
 {
 	for (guint i = 0; node->extents && i < node->extents->len; i++) {
 		const li_extent *extent = &g_array_index(node->extents, li_extent, i);
@@ -117,7 +116,7 @@ gboolean li_node_read(
 	guint64 offset, length;
 
 	while (size) {
-		if (!node_piece(node, position, &offset, &length))
+		if (!li_node_place(node, position, &offset, &length))
 			return ro_fail(error, RO_ERROR_UNSUITABLE, "%s: shorter than it should be",
 				node->path);
 		length = MIN(length, size);
@@ -139,7 +138,7 @@ gboolean li_node_write(int fd, const li_node *node, guint64 position, const void
 	while (size) {
 		ssize_t done;
 
-		if (!node_piece(node, position, &offset, &length))
+		if (!li_node_place(node, position, &offset, &length))
 			return ro_fail(error, RO_ERROR_FAILED, "%s: shorter than it should be",
 				node->path);
 		done = pwrite(fd, at, MIN(length, size), (off_t)offset);

@@ -69,6 +69,10 @@ const li_node *li_tree_find(const li_tree *tree, const char *path);
 /* Where the file's first byte lies; 0 if it has none. Two names of one file have the same. */
 guint64 li_node_start(const li_node *node);
 
+/* Where the byte at position of a file lies, and how many follow it in one piece; FALSE behind its
+ * end. */
+gboolean li_node_place(const li_node *node, guint64 position, guint64 *offset, guint64 *length);
+
 /* Exactly size bytes at position of a regular file; reading is RO_ERROR_UNSUITABLE, writing
  * RO_ERROR_FAILED if that fails. */
 gboolean li_node_read(
