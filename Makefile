@@ -55,18 +55,21 @@ SOURCES += trace/medium/drive.c
 OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libreorder.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
-AGENT_SOURCES := $(wildcard trace/agent/*.c)
-GUEST_HEADERS := $(wildcard trace/agent/*.h)
+AGENT_SOURCES := $(wildcard trace/agent/*.c) reorder/guest/guest.c
+LOADER_SOURCES := $(wildcard dm/loader/*.c) dm/map_text.c dm/medium_id.c dm/table.c reorder/guest/guest.c
+LOADER_MAX := 102400
+GUEST_HEADERS := $(wildcard trace/agent/*.h dm/*.h dm/loader/*.h reorder/guest/*.h)
 PLUGIN_SOURCES := $(wildcard trace/medium/*.c)
 
 PROGRAM := $(O)/reorder-livecd
 AGENT := $(O)/reorder-agent
+LOADER := $(O)/reorder-hot-loader
 PLUGIN := $(O)/reorder-medium-plugin.so
 
 .PHONY: all demo check check-fast check-source bench deps install uninstall clean help unit-tests
 .DELETE_ON_ERROR:
 
-all: $(PROGRAM) $(AGENT) $(PLUGIN)
+all: $(PROGRAM) $(AGENT) $(LOADER) $(PLUGIN)
 
 $(PROGRAM): $(O)/reorder/main.o $(LIBRARY)
 	$(call say,LD $@)
@@ -85,6 +88,14 @@ $(AGENT): $(AGENT_SOURCES) $(GUEST_HEADERS) $(O)/.flags
 	$(call say,MUSL $@)
 	@mkdir -p $(@D)
 	$(Q)$(MUSL_GCC) $(GUEST_CFLAGS) -s -o $@ $(AGENT_SOURCES)
+
+# The kernel's own headers come last: everything else is musl's. Each of its bytes is read at a boot.
+$(LOADER): $(LOADER_SOURCES) $(GUEST_HEADERS) $(O)/.flags
+	$(call say,MUSL $@)
+	@mkdir -p $(@D)
+	$(Q)$(MUSL_GCC) $(GUEST_CFLAGS) -ffunction-sections -Wl,--gc-sections -s -o $@ $(LOADER_SOURCES) \
+		-idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+	@test "$$(wc -c <$@)" -le $(LOADER_MAX) || { echo "$@: more than $(LOADER_MAX) bytes" >&2; exit 1; }
 
 # Not sanitized: nbdkit loads it.
 $(PLUGIN): $(PLUGIN_SOURCES) $(wildcard trace/medium/*.h) $(O)/.flags
@@ -131,6 +142,7 @@ bench: all
 install: all
 	$(INSTALL) -D -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/reorder-livecd
 	$(INSTALL) -D -m 755 $(AGENT) $(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-agent
+	$(INSTALL) -D -m 755 $(LOADER) $(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-hot-loader
 	$(INSTALL) -D -m 644 $(PLUGIN) $(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-medium-plugin.so
 	$(INSTALL) -D -m 644 man/reorder-livecd.1 $(DESTDIR)$(MANDIR)/man1/reorder-livecd.1
 	$(INSTALL) -D -m 644 reorder/completion.bash $(DESTDIR)$(COMPLETIONDIR)/reorder-livecd
@@ -139,6 +151,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/reorder-livecd $(DESTDIR)$(MANDIR)/man1/reorder-livecd.1 \
 		$(DESTDIR)$(COMPLETIONDIR)/reorder-livecd
 	rm -f $(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-agent \
+		$(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-hot-loader \
 		$(DESTDIR)$(LIBDIR)/reorder-livecd/reorder-medium-plugin.so
 	-rmdir $(DESTDIR)$(LIBDIR)/reorder-livecd 2>/dev/null
 

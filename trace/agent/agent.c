@@ -9,21 +9,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/reboot.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "reorder/guest/guest.h"
 #include "trace/agent/protocol.h"
 
 enum {
@@ -41,68 +38,22 @@ static ino_t root_ino;
 static uint32_t event_count, overflows, raw_count;
 static pid_t own_pid;
 
-uint64_t ag_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-ssize_t ag_read_file(int dir, const char *path, char **buffer, size_t *room)
-{
-	size_t length = 0;
-	ssize_t n = 0;
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	do {
-		length += (size_t)n;
-		if (*room - length < 2) {
-			size_t bigger = *room ? 2 * *room : 4096;
-			char *grown = realloc(*buffer, bigger);
-			if (!grown)
-				break;
-			*buffer = grown;
-			*room = bigger;
-		}
-		n = read(fd, *buffer + length, *room - length - 1);
-	} while (n > 0);
-	close(fd);
-	if (*room)
-		(*buffer)[length] = '\0';
-	return *room ? (ssize_t)length : -1;
-}
-
 void ag_complain(const char *what)
 {
-	static const char path[] = "/.reorder-agent-log";
 	char text[128];
 
-	mknod(path, S_IFCHR | 0600, makedev(1, 11)); /* /dev/kmsg */
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	unlink(path);
 	snprintf(text, sizeof text, "<2>reorder-agent: %s: %s\n", what, strerror(errno));
+	int fd = ro_guest_open_kernel_log(O_WRONLY);
 	if (fd >= 0) {
 		(void)!write(fd, text, strlen(text));
 		close(fd);
 	}
 }
 
-/* Mounts and takes it out of sight at once; the descriptor keeps it. */
 static int hidden_mount(const char *type)
 {
-	static const char point[] = "/" TR_AGENT_DIR "/mnt";
-	int fd = -1;
-
-	mkdir(point, 0700);
-	if (mount(type, point, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
-		fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		umount2(point, MNT_DETACH);
-	}
-	rmdir(point);
-	return fd;
+	return ro_guest_hidden_mount(
+		"/" TR_AGENT_DIR "/mnt", type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
 static void open_fanotify(void)
@@ -197,7 +148,7 @@ static void tell_event(struct ag_seen *seen, const struct stat *st, int fd, uint
 	if (length < 0)
 		return; /* the gap in the numbers tells */
 	tr_put32(fixed, seen->number);
-	tr_put64(fixed + 4, ag_now());
+	tr_put64(fixed + 4, ro_guest_now());
 	fixed[12] = S_ISDIR(st->st_mode) ? 'd' : 'f';
 	fixed[13] = how;
 	tr_put32(fixed + 14, id);
@@ -300,7 +251,7 @@ static void look_at_root(void)
 	root_dev = dev;
 	root_ino = ino;
 	follow_root();
-	tr_put64(fixed, ag_now());
+	tr_put64(fixed, ro_guest_now());
 	tr_put32(fixed + 8, major(dev));
 	tr_put32(fixed + 12, minor(dev));
 	ag_line_frame(TR_FRAME_ROOT, fixed, sizeof fixed, NULL, 0);
@@ -314,7 +265,7 @@ static uint64_t idle_time(uint32_t *processors)
 	unsigned long long idle = 0, waiting = 0;
 
 	*processors = 0;
-	if (ag_read_file(ag_proc, "stat", &text, &room) <= 0)
+	if (ro_guest_read_file(ag_proc, "stat", &text, &room) <= 0)
 		return 0;
 	sscanf(text, "cpu %*u %*u %*u %llu %llu", &idle, &waiting);
 	for (const char *at = text; (at = strstr(at, "\ncpu")); at++)
@@ -325,7 +276,7 @@ static uint64_t idle_time(uint32_t *processors)
 static void tell_time(void)
 {
 	static uint64_t last;
-	uint64_t now = ag_now();
+	uint64_t now = ro_guest_now();
 	uint32_t processors;
 	uint8_t fixed[20];
 
@@ -342,7 +293,7 @@ static void finish(void)
 {
 	uint8_t fixed[20];
 
-	tr_put64(fixed, ag_now());
+	tr_put64(fixed, ro_guest_now());
 	tr_put32(fixed + 8, event_count);
 	tr_put32(fixed + 12, overflows);
 	tr_put32(fixed + 16, raw_count);
@@ -378,40 +329,6 @@ static void run(void)
 	finish();
 }
 
-/*
- * Nothing that ends the processes of an initramfs may end this one. A leading '@' is how systemd
- * knows those that have to survive the change of the root (systemd: docs/ROOT_STORAGE_DAEMONS.md).
- */
-static void become_survivor(char *name)
-{
-	name[0] = '@';
-	for (int signal_number = 1; signal_number < 32; signal_number++)
-		signal(signal_number, SIG_IGN);
-	setsid();
-	prctl(PR_SET_NAME, "reorder-agent");
-	setpriority(PRIO_PROCESS, 0, -20);
-	int fd = openat(ag_proc, "self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		(void)!write(fd, "-1000", 5);
-		close(fd);
-	}
-	own_pid = getpid();
-	(void)!chdir("/");
-}
-
-/* What the kernel would have started without us: the last rdinit= before ours, or /init. Points
- * into text. */
-static const char *real_init(char *text)
-{
-	const char *init = "/init";
-
-	for (char *word = strtok(text, " \n"); word && strcmp(word, "--");
-		word = strtok(NULL, " \n"))
-		if (!strncmp(word, "rdinit=", 7) && strcmp(word + 7, "/" TR_AGENT_PATH))
-			init = word + 7;
-	return init;
-}
-
 int main(int argc, char **argv)
 {
 	char *cmdline = NULL;
@@ -422,8 +339,8 @@ int main(int argc, char **argv)
 	if (getpid() != 1)
 		return 1;
 	bool prepared = prepare();
-	if (ag_proc >= 0 && ag_read_file(ag_proc, "cmdline", &cmdline, &room) > 0)
-		init = real_init(cmdline);
+	if (ag_proc >= 0 && ro_guest_read_file(ag_proc, "cmdline", &cmdline, &room) > 0)
+		init = ro_guest_real_init(cmdline, "/" TR_AGENT_PATH);
 	bool calibrating = unlink("/" TR_AGENT_CALIBRATE) == 0;
 	if (prepared && calibrating) {
 		say_hello();
@@ -434,7 +351,8 @@ int main(int argc, char **argv)
 	rmdir("/" TR_AGENT_DIR);
 	pid_t child = prepared ? fork() : -1;
 	if (child == 0) {
-		become_survivor(argv[0]);
+		ro_guest_survive(argv[0], ag_proc, "reorder-agent");
+		own_pid = getpid();
 		run();
 		return 0;
 	}

@@ -11,12 +11,6 @@
 /* Descriptors of a proc and a sysfs of our own, which no path leads to. */
 extern int ag_proc, ag_sys;
 
-/* Whole file below a directory descriptor, NUL-terminated, in *buffer that grows; length or -1. */
-ssize_t ag_read_file(int dir, const char *path, char **buffer, size_t *room);
-
-/* Nanoseconds since the kernel started. */
-uint64_t ag_now(void);
-
 /* A line in the kernel log that "quiet" does not hide. */
 void ag_complain(const char *what);
 

@@ -8,23 +8,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "reorder/guest/guest.h"
 #include "trace/agent/protocol.h"
 
 enum { RECORDS_MAX = 20000 };
-
-static int open_log(void)
-{
-	static const char path[] = "/.reorder-agent-log";
-
-	mknod(path, S_IFCHR | 0600, makedev(1, 11));
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	unlink(path);
-	return fd;
-}
 
 /* Linux: init/initramfs.c. */
 static void take_record(const char *record, uint64_t *begin, uint64_t *end)
@@ -47,7 +36,7 @@ void ag_kernel_log_tell(void)
 	uint8_t fixed[16];
 	uint64_t begin = 0, end = 0;
 	ssize_t n;
-	int fd = open_log();
+	int fd = ro_guest_open_kernel_log(O_RDONLY | O_NONBLOCK);
 
 	if (fd < 0)
 		return;

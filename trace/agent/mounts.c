@@ -10,6 +10,7 @@
 #include <sys/fanotify.h>
 #include <unistd.h>
 
+#include "reorder/guest/guest.h"
 #include "trace/agent/protocol.h"
 
 /* A mount that the host was told of. */
@@ -140,7 +141,7 @@ static void tell_backing(const struct line *line)
 	if (line->major == 0)
 		return;
 	snprintf(path, sizeof path, "dev/block/%u:%u/loop/backing_file", line->major, line->minor);
-	ssize_t length = ag_read_file(ag_sys, path, &file, &room);
+	ssize_t length = ro_guest_read_file(ag_sys, path, &file, &room);
 	if (length <= 0)
 		return;
 	if (file[length - 1] == '\n')
@@ -220,7 +221,7 @@ uint32_t ag_mount_id(int fd)
 	char path[40];
 
 	snprintf(path, sizeof path, "self/fdinfo/%d", fd);
-	if (ag_read_file(ag_proc, path, &text, &room) <= 0)
+	if (ro_guest_read_file(ag_proc, path, &text, &room) <= 0)
 		return 0;
 	const char *id = strstr(text, "mnt_id:");
 	return id ? (uint32_t)strtoul(id + 7, NULL, 10) : 0;
@@ -262,7 +263,7 @@ static bool mark_mount(int fan, const struct line *line)
 		tr_put32(fixed + 8, (uint32_t)mark(fan, path, &fixed[12]));
 		tr_put32(fixed, line->major);
 		tr_put32(fixed + 4, line->minor);
-		tr_put64(fixed + 13, ag_now());
+		tr_put64(fixed + 13, ro_guest_now());
 		ag_line_frame(TR_FRAME_MARKED, fixed, sizeof fixed, NULL, 0);
 	}
 	close(fd);
@@ -304,7 +305,7 @@ void ag_mounts_scan(int fan)
 	static char *text;
 	static size_t room;
 
-	if (ag_read_file(ag_proc, "self/mountinfo", &text, &room) < 0)
+	if (ro_guest_read_file(ag_proc, "self/mountinfo", &text, &room) < 0)
 		return;
 	for (size_t i = 0; i < mount_count; i++)
 		mounts[i].present = false;
@@ -357,6 +358,6 @@ void ag_mounts_tell(uint32_t id, pid_t pid)
 	if (known && !known->foreign)
 		return;
 	snprintf(path, sizeof path, "%d/mountinfo", (int)pid);
-	if (ag_read_file(ag_proc, path, &text, &room) > 0)
+	if (ro_guest_read_file(ag_proc, path, &text, &room) > 0)
 		each_line(text, tell_call, &wanted);
 }
