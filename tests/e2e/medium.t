@@ -111,6 +111,18 @@ stop
 is "$(reads | awk '{ s += $4; n++ } END { printf "%.5f", s - n * 0.05 }')" "1.00001" "a number of the drive can be overridden"
 like "$(cat "$log")" '^# request 0\.05$' "the log has the number as it was used"
 
+# -- bytes that cannot be read
+
+serve bad "$TMP/medium, 1.iso" error=65536:2048
+run io -c 'read 61440 4096' -c 'read 67584 512'
+is "$status" 0 "what is beside the bad bytes can be read"
+for request in '61440 8192' '67072 512' '0 1M'; do
+	run io -c "read $request"
+	like "$status $out$err" '^1 .*Input/output error' "what touches them cannot: $request"
+done
+stop
+is "$(requests)" "61440+4096 67584+512 61440+8192 67072+512 0+1048576" "what failed is in the log, too"
+
 # -- killed
 
 serve killed "$TMP/disc" drive=bmc
@@ -152,6 +164,9 @@ fails "an unknown number is refused" 'warp=9: unknown' "$TMP/disc" log="$TMP/x" 
 fails "a negative number is refused" 'seek_min=-1: unknown parameter, or negative' "$TMP/disc" log="$TMP/x" seek_min=-1
 fails "text is no number" 'seek_min=1ms: not a number' "$TMP/disc" log="$TMP/x" seek_min=1ms
 fails "numbers must go together" 'rate_inner and rate_outer' "$TMP/disc" log="$TMP/x" rate_inner=5
+for value in 1 1: :1 1:0 1:-1 1:2:3 x:1 1:99999999999999999999; do
+	fails "bad bytes are two numbers, not $value" 'must be OFFSET:LENGTH' "$TMP/disc" log="$TMP/x" error=$value
+done
 fails "slow motion must be a sane factor" 'slow=0: must be from' "$TMP/disc" log="$TMP/x" slow=0
 
 done_testing

@@ -3,11 +3,13 @@
  * The medium: an nbdkit plugin that serves a file read-only, at the pace of a modelled drive, and
  * logs every read (format: trace/read_log.h).
  *
- *   nbdkit reorder-medium-plugin.so file=ISO log=FILE [drive=NAME] [slow=K] [PARAMETER=NUMBER …]
+ *   nbdkit reorder-medium-plugin.so file=ISO log=FILE [drive=NAME] [slow=K] [error=OFFSET:LENGTH]
+ *          [PARAMETER=NUMBER …]
  *
  * drive: a profile of trace/medium/drive.c, "none" if not given; a PARAMETER of it (rate_inner,
  * seek_min …) behind it overrides a number of it. slow: slow motion. All times in the log are
- * modelled ones: the clock runs K times slower, the sleeps are K times longer.
+ * modelled ones: the clock runs K times slower, the sleeps are K times longer. error: bytes that
+ * cannot be read, for tests; a request that touches them takes its time, is logged and fails.
  *
  * Requests may come in parallel; the drive serves them one after the other in the order in which
  * they came. A request's line is in the file, by one write(2), before the request is answered, so
@@ -35,6 +37,7 @@ static char *file_path, *log_path;
 static struct tr_drive_params params;
 static double slow = 1;
 static bool slow_given, overridden;
+static uint64_t bad_offset, bad_length;
 
 static int file_fd = -1, log_fd = -1;
 static int64_t file_size;
@@ -106,6 +109,23 @@ static int set_slow(const char *value)
 	return 0;
 }
 
+static int set_error(const char *value)
+{
+	char rest;
+
+	if (bad_length) {
+		nbdkit_error("error= is given twice");
+		return -1;
+	}
+	if (strspn(value, "0123456789:") != strlen(value) ||
+		sscanf(value, "%" SCNu64 ":%" SCNu64 "%c", &bad_offset, &bad_length, &rest) != 2 ||
+		bad_length == 0 || bad_offset > INT64_MAX || bad_length > INT64_MAX) {
+		nbdkit_error("error=%s: must be OFFSET:LENGTH, in bytes", value);
+		return -1;
+	}
+	return 0;
+}
+
 static int set_param(const char *key, const char *value)
 {
 	double number;
@@ -132,6 +152,8 @@ static int medium_config(const char *key, const char *value)
 		return set_drive(value);
 	if (strcmp(key, "slow") == 0)
 		return set_slow(value);
+	if (strcmp(key, "error") == 0)
+		return set_error(value);
 	return set_param(key, value);
 }
 
@@ -258,6 +280,11 @@ static int read_file(char *buffer, uint32_t count, uint64_t offset)
 	return 0;
 }
 
+static bool is_bad(uint64_t offset, uint32_t count)
+{
+	return offset < bad_offset + bad_length && bad_offset < offset + count;
+}
+
 static int wait_until(double done)
 {
 	double left = done - monotonic();
@@ -276,7 +303,12 @@ static int medium_pread(void *handle, void *buffer, uint32_t count, uint64_t off
 	(void)flags;
 	if (book(offset, count, &done) < 0 || read_file(buffer, count, offset) < 0)
 		return -1;
-	return wait_until(done);
+	if (wait_until(done) < 0)
+		return -1;
+	if (!is_bad(offset, count))
+		return 0;
+	nbdkit_set_error(EIO);
+	return -1;
 }
 
 static struct nbdkit_plugin plugin = {
@@ -288,7 +320,8 @@ static struct nbdkit_plugin plugin = {
 	.config_help = "file=FILE  (required) What to serve.\n"
 		       "log=FILE   (required) Where to log the reads.\n"
 		       "drive=NAME            cd, dvd, hdd, usb2, usb3, bmc or none (default).\n"
-		       "slow=K                Slow motion.",
+		       "slow=K                Slow motion.\n"
+		       "error=OFFSET:LENGTH   Bytes that cannot be read.",
 	.magic_config_key = "file",
 	.get_ready = medium_get_ready,
 	.open = medium_open,
