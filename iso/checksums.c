@@ -54,7 +54,7 @@ typedef struct {
 } digests;
 
 typedef struct {
-	int old_fd, new_fd;
+	li_overlay *old_iso, *new_iso;
 	const li_tree *old_tree, *new_tree;
 	GPtrArray *lists;
 	GHashTable *changed;
@@ -326,12 +326,13 @@ static void take_line(const li_tree *tree, list *l, const char *text, gsize at, 
 }
 
 /* NULL, without an error, if the node is no list after all. */
-static list *list_read(int fd, const li_tree *tree, const li_node *node, GError **error)
+static list *list_read(
+	const li_overlay *iso, const li_tree *tree, const li_node *node, GError **error)
 {
 	g_autofree char *text = g_malloc(node->size + 1);
 	list *l;
 
-	if (!li_node_read(fd, node, 0, text, node->size, error))
+	if (!li_overlay_read_node(iso, node, 0, text, node->size, error))
 		return NULL;
 	text[node->size] = '\0';
 	l = g_new0(list, 1);
@@ -357,7 +358,7 @@ static gboolean may_be_list(const li_node *node)
 }
 
 /* All lists of a tree; another name of the same file counts once. */
-static GPtrArray *lists_read(int fd, const li_tree *tree, GError **error)
+static GPtrArray *lists_read(const li_overlay *iso, const li_tree *tree, GError **error)
 {
 	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(list_free);
 	g_autoptr(GHashTable) seen =
@@ -371,7 +372,7 @@ static GPtrArray *lists_read(int fd, const li_tree *tree, GError **error)
 
 		if (!may_be_list(node) || !g_hash_table_add(seen, g_memdup2(&start, sizeof(start))))
 			continue;
-		l = list_read(fd, tree, node, &failure);
+		l = list_read(iso, tree, node, &failure);
 		if (failure) {
 			g_propagate_error(error, failure);
 			return NULL;
@@ -406,7 +407,8 @@ static gboolean list_has(const list *l, const li_node *target)
 
 gboolean li_sums_check(int fd, const li_tree *tree, const char *path, GError **error)
 {
-	g_autoptr(GPtrArray) lists = lists_read(fd, tree, error);
+	g_autoptr(li_overlay) iso = li_overlay_new(fd, G_MAXINT64);
+	g_autoptr(GPtrArray) lists = lists_read(iso, tree, error);
 	const li_node *target = li_tree_find(tree, path);
 
 	for (guint i = 0; lists && i < lists->len; i++) {
@@ -432,54 +434,89 @@ gboolean li_sums_check(int fd, const li_tree *tree, const char *path, GError **e
 	return lists != NULL;
 }
 
-/* One pass over the file with all the checksums that lines want. */
-static gboolean hash_node(
-	update *u, int fd, const li_node *node, guint mask, char *digest[TYPES], GError **error)
+/* One pass over a file with all the checksums that lines want. */
+typedef struct {
+	const li_overlay *iso;
+	const li_node *node;
+	guint mask;    /* types, as bits */
+	char **digest; /* [TYPES] */
+	ro_progress *progress;
+	GError *error;
+} hashing;
+
+static gboolean hash_chunks(hashing *h, GChecksum *sums[TYPES])
 {
 	g_autofree guint8 *buffer = g_malloc(CHUNK);
-	GChecksum *sums[TYPES] = {0};
-	gboolean fine = TRUE;
 
-	for (guint i = 0; i < TYPES; i++)
-		if (mask & (1u << i))
-			sums[i] = g_checksum_new(types[i].type);
-	for (guint64 at = 0; fine && at < node->size; at += CHUNK) {
-		gsize size = MIN(CHUNK, node->size - at);
+	for (guint64 at = 0; at < h->node->size; at += CHUNK) {
+		gsize size = MIN(CHUNK, h->node->size - at);
 
-		fine = !ro_interrupted(error) && li_node_read(fd, node, at, buffer, size, error);
-		for (guint i = 0; fine && i < TYPES; i++)
+		if (ro_interrupted(&h->error) ||
+			!li_overlay_read_node(h->iso, h->node, at, buffer, size, &h->error))
+			return FALSE;
+		for (guint i = 0; i < TYPES; i++)
 			if (sums[i])
 				g_checksum_update(sums[i], buffer, (gssize)size);
-		ro_progress_update(u->progress, (double)at, (double)node->size, node->path);
+		ro_progress_update(h->progress, (double)at, (double)h->node->size, h->node->path);
 	}
+	return TRUE;
+}
+
+static gpointer hash(gpointer data)
+{
+	hashing *h = data;
+	GChecksum *sums[TYPES] = {0};
+	gboolean fine;
+
+	for (guint i = 0; i < TYPES; i++)
+		if (h->mask & (1u << i))
+			sums[i] = g_checksum_new(types[i].type);
+	fine = hash_chunks(h, sums);
 	for (guint i = 0; i < TYPES; i++) {
 		if (fine && sums[i])
-			digest[i] = g_strdup(g_checksum_get_string(sums[i]));
+			h->digest[i] = g_strdup(g_checksum_get_string(sums[i]));
 		if (sums[i])
 			g_checksum_free(sums[i]);
 	}
-	return fine;
+	return NULL;
+}
+
+/* Before and after at the same time: it is what writing takes longest for. */
+static gboolean hash_both(hashing *before, hashing *after, GError **error)
+{
+	GThread *thread = g_thread_new("checksum", hash, before);
+
+	hash(after);
+	g_thread_join(thread);
+	if (!before->error && !after->error)
+		return TRUE;
+	if (before->error && after->error)
+		g_clear_error(&after->error);
+	g_propagate_error(error, before->error ? before->error : after->error);
+	return FALSE;
 }
 
 static digests *digests_of(update *u, const char *path, GError **error)
 {
 	digests *d = g_hash_table_lookup(u->hashes, path);
-	const li_node *before = li_tree_find(u->old_tree, path),
-		      *after = li_tree_find(u->new_tree, path);
 	guint mask = GPOINTER_TO_UINT(g_hash_table_lookup(u->wanted, path));
+	hashing before = {.iso = u->old_iso, .node = li_tree_find(u->old_tree, path), .mask = mask};
+	hashing after = {.iso = u->new_iso,
+		.node = li_tree_find(u->new_tree, path),
+		.mask = mask,
+		.progress = u->progress};
 
 	if (d)
 		return d;
-	if (!before || !after)
+	if (!before.node || !after.node)
 		return ro_fail(error, RO_ERROR_FAILED, "new ISO:%s: missing; please report this",
 			       path),
 		       NULL;
 	d = g_new0(digests, 1);
-	g_hash_table_insert(u->hashes, (gpointer)after->path, d);
-	if (!hash_node(u, u->old_fd, before, mask, d->before, error) ||
-		!hash_node(u, u->new_fd, after, mask, d->after, error))
-		return NULL;
-	return d;
+	before.digest = d->before;
+	after.digest = d->after;
+	g_hash_table_insert(u->hashes, (gpointer)after.node->path, d);
+	return hash_both(&before, &after, error) ? d : NULL;
 }
 
 /* As many upper-case digits as the line had: none or all. */
@@ -501,7 +538,7 @@ static gboolean update_entry(
 	if (!d)
 		return FALSE;
 	line = g_malloc0(digits + 1);
-	if (!li_node_read(u->new_fd, l->node, e->position, line, digits, error))
+	if (!li_overlay_read_node(u->new_iso, l->node, e->position, line, digits, error))
 		return FALSE;
 	if (g_ascii_strcasecmp(line, d->before[e->type])) {
 		u->result->lines_left_wrong++;
@@ -510,7 +547,7 @@ static gboolean update_entry(
 	u->result->lines_updated++;
 	digest = in_case_of(d->after[e->type], line);
 	*written = TRUE;
-	return li_node_write(u->new_fd, l->node, e->position, digest, digits, error);
+	return li_overlay_put_node(u->new_iso, l->node, e->position, digest, digits, error);
 }
 
 static gboolean update_list(update *u, list *l, GError **error)
@@ -593,16 +630,18 @@ static void note_wanted(update *u)
 	}
 }
 
-gboolean li_sums_update(int old_fd, const li_tree *old_tree, int new_fd, const li_tree *new_tree,
-	GHashTable *changed, li_write_result *result, ro_progress *progress, GError **error)
+gboolean li_sums_update(int old_fd, const li_tree *old_tree, li_overlay *new_iso,
+	const li_tree *new_tree, GHashTable *changed, li_write_result *result,
+	ro_progress *progress, GError **error)
 {
-	g_autoptr(GPtrArray) lists = lists_read(new_fd, new_tree, error);
+	g_autoptr(li_overlay) old_iso = li_overlay_new(old_fd, G_MAXINT64);
+	g_autoptr(GPtrArray) lists = lists_read(new_iso, new_tree, error);
 	g_autoptr(GHashTable) wanted = g_hash_table_new(ro_bytes_hash, g_str_equal);
 	g_autoptr(GHashTable) at_list = g_hash_table_new(ro_bytes_hash, g_str_equal);
 	g_autoptr(GHashTable) hashes =
 		g_hash_table_new_full(ro_bytes_hash, g_str_equal, NULL, digests_free);
-	update u = {.old_fd = old_fd,
-		.new_fd = new_fd,
+	update u = {.old_iso = old_iso,
+		.new_iso = new_iso,
 		.old_tree = old_tree,
 		.new_tree = new_tree,
 		.lists = lists,

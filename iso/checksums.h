@@ -7,7 +7,7 @@
 #ifndef LI_CHECKSUMS_H
 #define LI_CHECKSUMS_H
 
-#include "iso/volume_tree.h"
+#include "iso/overlay.h"
 #include "iso/writer.h"
 
 /* Whether the name is one of a checksum list. */
@@ -30,11 +30,11 @@ gboolean li_sum_parse(const char *line, gsize length, const char *list, li_sum_l
 gboolean li_sums_check(int fd, const li_tree *tree, const char *path, GError **error);
 
 /*
- * Corrects the lists in the new ISO (new_fd is open for writing). changed: set of paths whose
- * content is another one now; the lists that were corrected are added to it. progress: what is
- * hashed.
+ * Puts what has to change in the lists into the new ISO. changed: set of paths whose content is
+ * another one now; the lists that were corrected are added to it. progress: what is hashed.
  */
-gboolean li_sums_update(int old_fd, const li_tree *old_tree, int new_fd, const li_tree *new_tree,
-	GHashTable *changed, li_write_result *result, ro_progress *progress, GError **error);
+gboolean li_sums_update(int old_fd, const li_tree *old_tree, li_overlay *new_iso,
+	const li_tree *new_tree, GHashTable *changed, li_write_result *result,
+	ro_progress *progress, GError **error);
 
 #endif

@@ -129,29 +129,6 @@ gboolean li_node_read(
 	return TRUE;
 }
 
-gboolean li_node_write(int fd, const li_node *node, guint64 position, const void *buffer,
-	gsize size, GError **error)
-{
-	const guint8 *at = buffer;
-	guint64 offset, length;
-
-	while (size) {
-		ssize_t done;
-
-		if (!li_node_place(node, position, &offset, &length))
-			return ro_fail(error, RO_ERROR_FAILED, "%s: shorter than it should be",
-				node->path);
-		done = pwrite(fd, at, MIN(length, size), (off_t)offset);
-		if (done <= 0)
-			return ro_fail_errno(
-				error, done ? errno : ENOSPC, "new ISO:%s: write", node->path);
-		at += done;
-		position += (guint64)done;
-		size -= (gsize)done;
-	}
-	return TRUE;
-}
-
 static gboolean is_kind(const guint8 *vd, li_vd_kind kind)
 {
 	gboolean escape =

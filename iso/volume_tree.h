@@ -73,11 +73,8 @@ guint64 li_node_start(const li_node *node);
  * end. */
 gboolean li_node_place(const li_node *node, guint64 position, guint64 *offset, guint64 *length);
 
-/* Exactly size bytes at position of a regular file; reading is RO_ERROR_UNSUITABLE, writing
- * RO_ERROR_FAILED if that fails. */
+/* Exactly size bytes at position of a regular file; RO_ERROR_UNSUITABLE if they are not there. */
 gboolean li_node_read(
 	int fd, const li_node *node, guint64 position, void *buffer, gsize size, GError **error);
-gboolean li_node_write(int fd, const li_node *node, guint64 position, const void *buffer,
-	gsize size, GError **error);
 
 #endif

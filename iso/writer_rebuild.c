@@ -290,10 +290,13 @@ static GHashTable *changed_files(const rebuild *r)
 static gboolean update_lists(rebuild *r, int out_fd, li_write_result *result, GError **error)
 {
 	g_autoptr(GHashTable) changed = changed_files(r);
+	g_autoptr(li_overlay) out = li_overlay_new(out_fd, G_MAXINT64);
 	g_autoptr(li_tree) tree = li_tree_read(out_fd, LI_VD_PRIMARY, r->job->out_path, error);
 
-	return tree && li_sums_update(r->job->iso->fd, r->tree, out_fd, tree, changed, result,
-			       r->job->progress, error);
+	return tree &&
+	       li_sums_update(r->job->iso->fd, r->tree, out, tree, changed, result,
+		       r->job->progress, error) &&
+	       li_overlay_write(out, out_fd, "new ISO", error);
 }
 
 /*

@@ -166,12 +166,14 @@ static li_write_result update(const pretended *a, const pretended *b, const char
 {
 	g_autoptr(GHashTable) changed =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(li_overlay) b_iso = li_overlay_new(b->fd, G_MAXINT64);
 	li_write_result result = {0};
 	g_autoptr(GError) error = NULL;
 
 	g_hash_table_add(changed, g_strdup(changed_path));
-	li_sums_update(a->fd, a->tree, b->fd, b->tree, changed, &result, NULL, &error);
+	li_sums_update(a->fd, a->tree, b_iso, b->tree, changed, &result, NULL, &error);
 	g_assert_no_error(error);
+	g_assert_true(li_overlay_write(b_iso, b->fd, "new ISO", NULL));
 	return result;
 }
 
