@@ -21,6 +21,9 @@ struct img_tree {
 	GStringChunk *strings;
 };
 
+/* An empty one. */
+img_tree *img_tree_new(const img_source *source);
+
 /* Fills a tree that has its source and superblock. */
 gboolean img_tree_load(img_tree *tree, GError **error);
 

@@ -12,9 +12,9 @@ enum { MAX_LINKS = 40 };
 /* Longer than any path the kernel takes; stops symlinks that blow each other up. */
 enum { MAX_PATH = 65536 };
 
-img_tree *img_tree_open(const img_source *source, GError **error)
+img_tree *img_tree_new(const img_source *source)
 {
-	g_autoptr(img_tree) tree = g_new0(img_tree, 1);
+	img_tree *tree = g_new0(img_tree, 1);
 
 	tree->label = g_strdup(source->label);
 	tree->source = *source;
@@ -23,6 +23,13 @@ img_tree *img_tree_open(const img_source *source, GError **error)
 	tree->children = g_array_new(FALSE, FALSE, sizeof(img_children));
 	tree->entries = g_array_new(FALSE, FALSE, sizeof(img_entry));
 	tree->strings = g_string_chunk_new(1 << 16);
+	return tree;
+}
+
+img_tree *img_tree_open(const img_source *source, GError **error)
+{
+	g_autoptr(img_tree) tree = img_tree_new(source);
+
 	if (!img_super_read(&tree->source, &tree->super, error) || !img_tree_load(tree, error))
 		return NULL;
 	return g_steal_pointer(&tree);

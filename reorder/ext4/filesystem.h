@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An ext2, ext3 or ext4 filesystem in a file, read where it lies with libext2fs: no mount, no root.
+ *
+ * Block numbers have 32 bits here; larger filesystems are refused. The image is untrusted.
+ */
+#ifndef RO_EXT4_FILESYSTEM_H
+#define RO_EXT4_FILESYSTEM_H
+
+#include <ext2fs/ext2fs.h>
+
+#include "reorder/image/byte_source.h"
+
+/* 256 GiB of 4 KiB blocks: what is kept for each block has to fit into memory. */
+enum { RO_EXT4_MAX_BLOCKS = 1 << 26 };
+
+/* Where the superblock lies, and its size. */
+enum { RO_EXT4_SUPER_OFFSET = 1024, RO_EXT4_SUPER_SIZE = 1024 };
+
+typedef struct {
+	ext2_filsys fs; /* both bitmaps are loaded */
+	img_source source;
+	char *label;
+	guint32 blocks;            /* of the whole filesystem */
+	ext2fs_block_bitmap fixed; /* superblocks, group descriptors, bitmaps, inode tables */
+} ro_ext4;
+
+/*
+ * Opens read-only. The source's fd has to stay open. RO_ERROR_UNSUITABLE with the reason for
+ * whatever can't be relocated: damaged or truncated, errors flagged, not unmounted cleanly, a
+ * journal to be replayed or outside of the image, orphan inodes, bigalloc, encryption, verity,
+ * case-folded names, shared blocks, snapshots, a boot loader in the first sectors (it knows blocks
+ * by their numbers), features that this program does not know.
+ */
+ro_ext4 *ro_ext4_open(const img_source *source, GError **error);
+
+/* Opens a file that ro_ext4_relocate is about to fill, for writing. Backups are not written. */
+ro_ext4 *ro_ext4_open_output(const char *path, int fd, guint64 size, GError **error);
+
+/* Flushes what was written. */
+gboolean ro_ext4_close(ro_ext4 *image, GError **error);
+
+/* Accepts NULL. */
+void ro_ext4_free(ro_ext4 *image);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ro_ext4, ro_ext4_free)
+
+/* The refusals that the superblock alone can tell, without reading more. */
+gboolean ro_ext4_check(const img_source *source, GError **error);
+
+/*
+ * Sets "LABEL: WHAT: what libext2fs says": RO_ERROR_FAILED for an error of the system, otherwise
+ * the image is damaged (RO_ERROR_UNSUITABLE). Always returns FALSE.
+ */
+gboolean ro_ext4_fail(const ro_ext4 *image, errcode_t code, GError **error, const char *format, ...)
+	G_GNUC_PRINTF(4, 5);
+
+/* Sets "LABEL: …; the filesystem is damaged, run e2fsck". Always returns FALSE. */
+gboolean ro_ext4_damaged(const ro_ext4 *image, GError **error, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
+
+/* Reads one block; the number is checked. */
+gboolean ro_ext4_read_block(const ro_ext4 *image, guint64 block, void *buffer, GError **error);
+
+/*
+ * Inodes that stay where they are: the reserved ones but the root directory, the journal, quota
+ * files, the orphan file.
+ */
+gboolean ro_ext4_is_pinned(const ro_ext4 *image, ext2_ino_t ino);
+
+/*
+ * Calls visit for every inode in use, by number. The buffer has the inode's size on disk, and at
+ * least that of struct ext2_inode_large, the rest zero.
+ */
+typedef gboolean (*ro_ext4_visit)(
+	void *user, ext2_ino_t ino, struct ext2_inode_large *inode, GError **error);
+gboolean ro_ext4_each_inode(const ro_ext4 *image, ro_ext4_visit visit, void *user, GError **error);
+
+#endif
