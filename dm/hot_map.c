@@ -17,7 +17,6 @@ enum {
 	PROBE_MAX = 1 << 20, /* a longer run of reads is no probing */
 	DESCRIPTORS_MAX = 64,
 	DIRECTORY_LEVELS = 2,
-	LINE_MAX_BYTES = 48,    /* "extent OFFSET LENGTH\n" */
 	MAP_RESERVE = 64 << 10, /* of the text, for all other lines */
 };
 
@@ -391,10 +390,21 @@ static void align(GArray *ranges, guint64 size)
 	}
 }
 
+/* "extent OFFSET LENGTH\n" */
+static guint line_bytes(guint64 size)
+{
+	guint digits = 1;
+
+	while ((size /= 10) > 0)
+		digits++;
+	return 9 + 2 * digits;
+}
+
 static void merge(maker *m)
 {
 	gsize bytes = m->job->max_bytes ? m->job->max_bytes : DMX_MAP_BYTES_MAX - MAP_RESERVE;
-	guint limit = (guint)MIN(DMX_MAP_EXTENTS_MAX, bytes / LINE_MAX_BYTES);
+	guint limit =
+		(guint)MIN(DMX_MAP_EXTENTS_MAX, bytes / line_bytes(m->job->new_iso->volume.size));
 
 	align(m->ranges, m->job->new_iso->volume.size);
 	for (guint64 gap = DMX_GAP;; gap *= 2) {

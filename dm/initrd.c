@@ -182,6 +182,12 @@ static char *kernel_release(const li_iso *iso, const li_entry *entry, GError **e
 
 	if (!li_kernel_read(iso, file, &kernel, error))
 		return NULL;
+	if (!kernel.is_64bit) {
+		g_free(kernel.version);
+		ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s is a 32-bit kernel, on which the loader does not run", entry->kernel);
+		return NULL;
+	}
 	release = kernel.version ? g_strndup(kernel.version, strcspn(kernel.version, " ")) : NULL;
 	g_free(kernel.version);
 	if (!release)
@@ -201,31 +207,22 @@ static gboolean scan_all(dmx_initrd *initrd, const li_entry *entry, GError **err
 	return TRUE;
 }
 
-/* The words before the reason are everybody's. */
-static void *unfit(dmx_initrd *initrd, const li_entry *entry, GError **error)
-{
-	if (error && *error)
-		g_prefix_error(error, "%s:%u: no preload: ", entry->config, entry->line);
-	dmx_initrd_free(initrd);
-	return NULL;
-}
-
 dmx_initrd *dmx_initrd_open(const li_iso *iso, const li_entry *entry, GError **error)
 {
-	dmx_initrd *initrd = g_new0(dmx_initrd, 1);
+	g_autoptr(dmx_initrd) initrd = g_new0(dmx_initrd, 1);
 
 	initrd->iso = iso;
 	initrd->plain = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, g_free);
 	initrd->modules = g_ptr_array_new_with_free_func(module_free);
 	if (entry->initrds->len == 0) {
 		ro_fail(error, RO_ERROR_UNSUITABLE,
-			"the entry has no initrd of its own (a unified kernel image?)");
-		return unfit(initrd, entry, error);
+			"it has no initrd of its own (a unified kernel image?)");
+		return NULL;
 	}
 	initrd->release = kernel_release(iso, entry, error);
 	if (!initrd->release || !scan_all(initrd, entry, error))
-		return unfit(initrd, entry, error);
-	return initrd;
+		return NULL;
+	return g_steal_pointer(&initrd);
 }
 
 /* --- modules --- */
@@ -335,9 +332,8 @@ static gboolean add_copy(const finder *f, const char *rest, const char *name, GE
 		add_module(f, g_strdup_printf("/" DMX_DIR "/%s.ko", name), plain);
 		return TRUE;
 	}
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"no preload: the kernel module %s is needed, but %s (%s)", name,
-		reason ? reason->message : "neither the initrd nor the image has it", path);
+	return ro_fail(error, RO_ERROR_UNSUITABLE, "the kernel module %s is needed, but %s (%s)",
+		name, reason ? reason->message : "neither the initrd nor the image has it", path);
 }
 
 static gboolean add_named(finder *f, const char *name, const char *rest, GError **error)
@@ -348,7 +344,7 @@ static gboolean add_named(finder *f, const char *name, const char *rest, GError 
 		return TRUE;
 	if (f->initrd->modules->len >= DEPENDENCIES_MAX)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
-			"no preload: the kernel module %s depends on too many others", name);
+			"the kernel module %s depends on too many others", name);
 	if (plain) {
 		add_module(f, g_strdup(plain), NULL);
 		return TRUE;
@@ -382,7 +378,7 @@ static gboolean find_one(finder *f, const char *name, GError **error)
 	if (g_hash_table_contains(f->initrd->plain, name))
 		return add_named(f, name, "", error);
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"no preload: the kernel %s has no module %s, neither in the initrd nor in the image, and does not say that it is built in",
+		"the kernel %s has no module %s, neither in the initrd nor in the image, and does not say that it is built in",
 		f->initrd->release, name);
 }
 

@@ -29,9 +29,9 @@ typedef struct {
 } dmx_initrd;
 
 /*
- * Reads all initrds of the entry, and its kernel's version. RO_ERROR_UNSUITABLE, with the reason:
- * no initrd, one that the kernel would not take, one with a signature beside it or a preload in it,
- * no x86 kernel.
+ * Reads all initrds of the entry, and its kernel's version. RO_ERROR_UNSUITABLE, with the reason,
+ * which does not name the entry: no initrd, one that the kernel would not take, one with a
+ * signature beside it or a preload in it, no x86 kernel.
  */
 dmx_initrd *dmx_initrd_open(const li_iso *iso, const li_entry *entry, GError **error);
 void dmx_initrd_free(dmx_initrd *initrd);
