@@ -6,7 +6,7 @@
 #ifndef LI_ISOMD5_H
 #define LI_ISOMD5_H
 
-#include <glib.h>
+#include "iso/overlay.h"
 
 typedef struct {
 	gboolean present;
@@ -21,6 +21,13 @@ void li_isomd5_parse(const guint8 *application_use, li_isomd5 *sum);
 
 /* What the ISO has, and whether it is right (checkisomd5 reads all of it). */
 gboolean li_isomd5_check(const char *iso_path, li_isomd5 *sum, GError **error);
+
+/* Puts new sums in the place of the old ones, the rest of the field as it was. size: of the volume.
+ * *right: whether the old ones were right; if not they stay. */
+gboolean li_isomd5_renew(li_overlay *iso, guint64 size, gboolean *right, GError **error);
+
+/* The digests of SUSE's checkmedia, which lie in the same field and can't be made here. */
+gboolean li_suse_digest_present(int fd);
 
 /* Implants it anew, with the same fragments and supported flag; after that no byte of the ISO may
  * change. */

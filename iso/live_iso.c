@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "iso/boot_config.h"
 #include "iso/files.h"
+#include "iso/journal.h"
 #include "iso/kernel_image.h"
 #include "iso/live_image.h"
 #include "iso/live_iso-internal.h"
@@ -291,9 +293,6 @@ static char *find_refusal(const li_iso *iso)
 
 	if (iso->boot_images->len == 0)
 		return g_strdup("no boot record (El Torito); only bootable ISOs can be reordered");
-	if (iso->volume.udf)
-		return g_strdup(
-			"UDF beside ISO 9660 (a bridge disc); rewriting it is not supported");
 	if (machine)
 		return g_strdup_printf("not for a PC (%s); only x86 is supported", machine);
 	if (roots->len == 0)
@@ -301,12 +300,16 @@ static char *find_refusal(const li_iso *iso)
 	return NULL;
 }
 
+#define KEPT_BY_PATCH "kept only where the new image fits into the place of the old one"
+
 static void add_notes(li_iso *iso)
 {
 	li_seal_note_lists(iso);
 	if (iso->volume.multi_session)
-		g_ptr_array_add(
-			iso->notes, g_strdup("more than one session; the new ISO will have one"));
+		g_ptr_array_add(iso->notes, g_strdup("more than one session, " KEPT_BY_PATCH));
+	if (iso->volume.udf)
+		g_ptr_array_add(iso->notes,
+			g_strdup("UDF beside ISO 9660 (a bridge disc), " KEPT_BY_PATCH));
 	if (iso->entries->len == 0)
 		g_ptr_array_add(iso->notes,
 			g_strdup(
@@ -335,6 +338,26 @@ static gboolean read_all(li_iso *iso, GError **error)
 	return TRUE;
 }
 
+/* Nobody reads an ISO that is being changed in place, or was left half changed. The lock is gone
+ * with the descriptor; a filesystem without locks does without. */
+static gboolean check_in_place(const char *path, int fd, GError **error)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"%s: another run of reorder-livecd is changing it in place; wait for it",
+			path);
+	if (li_journal_exists(path))
+		return ro_fail(error, RO_ERROR_FAILED,
+			"%s: a run with --in-place was interrupted; have the old ISO back with: reorder-livecd recover",
+			path);
+	return TRUE;
+}
+
+void li_iso_unlock(const li_iso *iso)
+{
+	(void)!flock(iso->fd, LOCK_UN);
+}
+
 li_iso *li_iso_open(const char *path, GError **error)
 {
 	guint64 size = 0;
@@ -344,5 +367,6 @@ li_iso *li_iso_open(const char *path, GError **error)
 	if (fd < 0)
 		return NULL;
 	iso = li_iso_new(path, fd, size);
-	return read_all(iso, error) ? g_steal_pointer(&iso) : NULL;
+	return check_in_place(path, fd, error) && read_all(iso, error) ? g_steal_pointer(&iso)
+								       : NULL;
 }

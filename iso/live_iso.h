@@ -111,12 +111,16 @@ typedef struct {
 } li_iso;
 
 /*
- * Opens and reads everything above. Fails with RO_ERROR_UNSUITABLE only where nothing sensible can
- * be read (not an ISO, truncated), with RO_ERROR_FAILED if the file cannot be opened; whatever else
- * stands in the way is a refusal, so that inspect can print the rest.
+ * Opens, locks and reads everything above. Fails with RO_ERROR_UNSUITABLE only where nothing
+ * sensible can be read (not an ISO, truncated), with RO_ERROR_FAILED if the file cannot be opened
+ * or is (half) changed in place; whatever else stands in the way is a refusal, so that inspect can
+ * print the rest.
  */
 li_iso *li_iso_open(const char *path, GError **error);
 void li_iso_free(li_iso *iso);
+
+/* Lets go of the lock that keeps others from changing the ISO in place. */
+void li_iso_unlock(const li_iso *iso);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(li_iso, li_iso_free)
 
 /* NULL if there is no such file. Path with or without a leading slash; falls back to a comparison

@@ -173,6 +173,10 @@ gboolean li_rebuild_check(const li_iso *iso, GError **error)
 {
 	g_autoptr(li_tree) tree = NULL;
 
+	if (iso->volume.udf)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: UDF beside ISO 9660 (a bridge disc), which would be lost; make the ISO without it",
+			iso->path);
 	if (!li_xorriso_need(error) || (iso->volume.isomd5 && !li_isomd5_need(error)))
 		return FALSE;
 	tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);

@@ -6,7 +6,7 @@
 #include "iso/live_iso.h"
 
 /*
- * RO_ERROR_UNSUITABLE for: no Rock Ridge, zisofs, extended attributes, an HFS+ tree, several
+ * RO_ERROR_UNSUITABLE for: UDF, no Rock Ridge, zisofs, extended attributes, an HFS+ tree, several
  * sessions, data behind the volume, signed checksum lists, boot equipment that xorriso doesn't
  * know. RO_ERROR_FAILED for missing programs.
  */

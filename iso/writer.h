@@ -36,10 +36,15 @@ typedef struct {
 	/* Before any long work: tools and their versions. */
 	gboolean (*check)(const li_iso *iso, GError **error);
 	gboolean (*write)(const li_write_job *job, li_write_result *result, GError **error);
+	/* Compares the new ISO with the old one afterwards; NULL: write does that. */
+	gboolean (*verify)(const li_write_job *job, GError **error);
 } li_writer;
 
 /* xorriso -boot_image any replay into a new file. */
 extern const li_writer li_writer_rebuild;
+
+/* The input's bytes with the new file in the place of the old one, where it fits. */
+extern const li_writer li_writer_patch;
 
 /*
  * After writing: opens the new ISO and compares volume identity, file list, attributes, El Torito

@@ -352,24 +352,10 @@ static gboolean restore_tail(const rebuild *r, int out_fd, GError **error)
 	return TRUE;
 }
 
-/* The digests of SUSE's checkmedia, which nobody can renew here. */
-static gboolean has_suse_digest(const li_iso *iso)
-{
-	char field[LI_APPLICATION_USE_SIZE + 1] = {0};
-	g_autofree char *lower = NULL;
-
-	if (pread(iso->fd, field, LI_APPLICATION_USE_SIZE, 16 * LI_SECTOR + LI_APPLICATION_USE) < 0)
-		return FALSE;
-	lower = g_ascii_strdown(field, -1);
-	return strstr(lower, "md5sum=") || strstr(lower, "sha1sum=") ||
-	       strstr(lower, "sha256sum=") || strstr(lower, "sha512sum=") ||
-	       strstr(lower, "sha224sum=") || strstr(lower, "sha384sum=");
-}
-
 static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **error)
 {
 	const li_iso *iso = r->job->iso;
-	gboolean suse = has_suse_digest(iso);
+	gboolean suse = li_suse_digest_present(iso->fd);
 	gboolean renew = r->isomd5.present && r->isomd5.right;
 
 	if (suse)
@@ -440,4 +426,5 @@ const li_writer li_writer_rebuild = {
 	.name = "rebuild",
 	.check = li_rebuild_check,
 	.write = rebuild_write,
+	.verify = li_verify_output,
 };

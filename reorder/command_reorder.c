@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "iso/writer.h"
+#include "iso/journal.h"
+#include "iso/writer_patch.h"
 #include "reorder/compare_run.h"
 #include "reorder/compare_summary.h"
 #include "reorder/engines.h"
@@ -20,15 +21,17 @@
 #include "reorder/util/json.h"
 #include "reorder/util/output.h"
 #include "reorder/verify.h"
+#include "reorder/writer_choice.h"
 
 typedef struct {
 	const ro_options *options;
 	ro_progress *progress;
 	ro_input input;
-	ro_output *output, *trace_output;
+	ro_output *output, *trace_output; /* output: NULL if the input itself is changed */
+	int in_place_fd;                  /* then this is it; else -1 */
 	ro_workdir *workdir;
 	const ro_engine *engine;
-	const li_writer *writer;
+	ro_writer_choice writer;
 	ro_recording recording;
 	ro_plan *plan;
 	char *new_image; /* path in the work directory */
@@ -51,6 +54,11 @@ static ro_engine_job engine_job(const job *j)
 	};
 }
 
+static const char *result_path(const job *j)
+{
+	return j->options->in_place ? j->options->input : j->options->output;
+}
+
 static gboolean same_filesystem(const char *a, const char *b)
 {
 	struct stat sa, sb;
@@ -62,14 +70,16 @@ static gboolean check_space(const job *j, GError **error)
 {
 	ro_engine_job engine = engine_job(j);
 	const char *work = ro_workdir_path(j->workdir);
-	g_autofree char *out_dir = g_path_get_dirname(ro_output_temp_path(j->output));
-	guint64 scratch = j->engine->space(&engine), iso_size = j->input.iso->file_size;
+	g_autofree char *path = j->output ? g_strdup(ro_output_temp_path(j->output))
+					  : li_journal_path(j->options->input);
+	g_autofree char *out_dir = g_path_get_dirname(path);
+	guint64 scratch = j->engine->space(&engine);
+	guint64 size = j->output ? j->input.iso->file_size : j->input.image->file->size;
 
 	if (same_filesystem(work, out_dir))
-		return ro_need_space(
-			work, scratch + iso_size, "scratch files and the new ISO", error);
+		return ro_need_space(work, scratch + size, "scratch files and the result", error);
 	return ro_need_space(work, scratch, "scratch files", error) &&
-	       ro_need_space(out_dir, iso_size, "the new ISO", error);
+	       ro_need_space(out_dir, size, j->output ? "the new ISO" : "the undo journal", error);
 }
 
 /* --save-trace has to be writable before the boot, not found out behind it. */
@@ -89,19 +99,49 @@ static void warn_of_notes(const li_iso *iso)
 		ro_warn("%s", (const char *)g_ptr_array_index(iso->notes, i));
 }
 
+/* What an interrupted run has left is put in order first. */
+static gboolean recover(job *j, GError **error)
+{
+	gboolean undone;
+
+	if (!li_recover(j->options->input, &undone, error))
+		return FALSE;
+	if (undone)
+		ro_warn("%s: a run that was interrupted is undone", j->options->input);
+	return TRUE;
+}
+
+/* The input's own lock, which is shared, would stand in the way of this one. */
+static gboolean lock_in_place(job *j, GError **error)
+{
+	li_iso_unlock(j->input.iso);
+	j->in_place_fd = li_open_in_place(j->options->input, error);
+	return j->in_place_fd >= 0 && ro_input_unchanged(&j->input, error);
+}
+
+static gboolean open_output(job *j, GError **error)
+{
+	const ro_options *options = j->options;
+
+	if (options->in_place)
+		return lock_in_place(j, error);
+	j->output = ro_output_new(options->output, options->force, j->input.iso->fd, error);
+	return j->output != NULL;
+}
+
 /* Everything that can be known to fail fails here, before the long work. */
 static gboolean prepare(job *j, GError **error)
 {
 	const ro_options *options = j->options;
+	const char *writer = options->in_place ? li_writer_patch.name : options->writer;
 
-	if (!ro_input_open(&j->input, options->input, error))
+	if ((options->in_place && !recover(j, error)) ||
+		!ro_input_open(&j->input, options->input, error))
 		return FALSE;
 	warn_of_notes(j->input.iso);
-	j->writer = &li_writer_rebuild;
-	j->output = ro_output_new(options->output, options->force, j->input.iso->fd, error);
-	if (!j->output || !open_trace_output(j, error))
+	if (!open_output(j, error) || !open_trace_output(j, error))
 		return FALSE;
-	g_autofree char *parent = ro_work_parent(options, options->output);
+	g_autofree char *parent = ro_work_parent(options, result_path(j));
 	j->workdir = ro_workdir_new(parent, error);
 	if (!j->workdir)
 		return FALSE;
@@ -109,8 +149,8 @@ static gboolean prepare(job *j, GError **error)
 		ro_workdir_keep(j->workdir);
 	ro_engine_job engine = engine_job(j);
 	j->engine = ro_engine_choose(options->engine, &engine, error);
-	return j->engine && j->writer->check(j->input.iso, error) && check_space(j, error) &&
-	       ro_recording_check(options, &j->input, error) &&
+	return j->engine && ro_writer_choice_begin(&j->writer, writer, j->input.iso, error) &&
+	       check_space(j, error) && ro_recording_check(options, &j->input, error) &&
 	       (!options->compare || ro_compare_check(options, &j->input, NULL, error));
 }
 
@@ -186,24 +226,59 @@ static gboolean verify(job *j, GError **error)
 	return ok || our_fault(error);
 }
 
+static gboolean write_as_chosen(job *j, const li_write_job *write, GError **error)
+{
+	const li_writer *writer = j->writer.writer;
+
+	if (!j->output)
+		return li_patch_in_place(write, j->in_place_fd, &j->written, error);
+	return writer->write(write, &j->written, error) &&
+	       (!writer->verify || writer->verify(write, error));
+}
+
+/* It does not fit, or is too large for anything: that is not what our_fault is about. */
+static gboolean choose_writer(job *j, GError **error)
+{
+	const li_file *file = j->input.image->file;
+	guint64 excess = 0;
+
+	if (!ro_writer_choice_end(&j->writer, j->input.iso, file, j->new_image_size, error))
+		return FALSE;
+	if (j->writer.writer != &li_writer_patch ||
+		(li_patch_excess(j->input.iso, file, j->new_image_size, &excess, error) && !excess))
+		return TRUE;
+	return excess && ro_fail(error, RO_ERROR_UNSUITABLE,
+				 "%s:%s: the new image is %" G_GUINT64_FORMAT
+				 " bytes too large for the place of the old one; %s",
+				 j->options->input, file->path, excess,
+				 j->output ? "use --writer rebuild" : "write a new ISO instead");
+}
+
 static gboolean write_iso(job *j, GError **error)
 {
-	li_replacement replacement = {j->input.image->file, j->new_image};
+	li_replacement replacement = {.file = j->input.image->file, .content = j->new_image};
 	li_write_job write = {
 		.iso = j->input.iso,
 		.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = ro_workdir_path(j->workdir),
-		.out_path = ro_output_temp_path(j->output),
+		.out_path = j->output ? ro_output_temp_path(j->output) : NULL,
 		.progress = j->progress,
 	};
 
 	ro_progress_begin(j->progress, "write");
-	if (!j->writer->write(&write, &j->written, error) || !li_verify_output(&write, error))
-		return our_fault(error);
-	if (!ro_input_unchanged(&j->input, error))
+	if (!choose_writer(j, error))
 		return FALSE;
-	ro_progress_end(j->progress, "boot equipment, identity and attributes compared");
+	if (!j->output && !ro_input_unchanged(&j->input, error))
+		return FALSE;
+	if (!write_as_chosen(j, &write, error))
+		return our_fault(error);
+	if (j->output && !ro_input_unchanged(&j->input, error))
+		return FALSE;
+	ro_progress_end(j->progress,
+		j->writer.writer->verify
+			? "boot equipment, identity and attributes compared"
+			: "byte for byte as before but for the image and its checksums");
 	return TRUE;
 }
 
@@ -238,8 +313,9 @@ static gboolean report(const job *j, guint64 output_size, GError **error)
 		.recording = &j->recording,
 		.plan = j->plan,
 		.engine = j->engine->name,
-		.writer = j->writer->name,
-		.output = j->options->output,
+		.writer = j->writer.writer->name,
+		.writer_reason = j->writer.reason,
+		.output = result_path(j),
 		.output_size = output_size,
 		.image_size_before = j->input.image->file->size,
 		.image_size_after = j->new_image_size,
@@ -261,10 +337,10 @@ static gboolean report(const job *j, guint64 output_size, GError **error)
 
 static gboolean finish(job *j, GError **error)
 {
-	guint64 output_size = 0;
+	guint64 output_size = j->input.iso->file_size;
 
-	if (!size_of(ro_output_temp_path(j->output), &output_size, error) ||
-		!ro_output_commit(j->output, error))
+	if (j->output && (!size_of(ro_output_temp_path(j->output), &output_size, error) ||
+				 !ro_output_commit(j->output, error)))
 		return FALSE;
 	gboolean ok = compare(j, error);
 	return report(j, output_size, ok ? error : NULL) && ok;
@@ -280,13 +356,18 @@ static void clear(job *j)
 	ro_workdir_free(j->workdir);
 	ro_output_free(j->trace_output);
 	ro_output_free(j->output);
+	if (j->in_place_fd >= 0)
+		close(j->in_place_fd);
+	ro_writer_choice_clear(&j->writer);
 	ro_input_clear(&j->input);
 	ro_progress_free(j->progress);
 }
 
 gboolean ro_command_reorder(const ro_options *options, GError **error)
 {
-	job j = {.options = options, .progress = ro_progress_new(options->quiet, options->verbose)};
+	job j = {.options = options,
+		.in_place_fd = -1,
+		.progress = ro_progress_new(options->quiet, options->verbose)};
 	gboolean ok = prepare(&j, error) && record(&j, error) && make_plan(&j, error) &&
 		      rebuild(&j, error) && verify(&j, error) && write_iso(&j, error) &&
 		      finish(&j, error);

@@ -11,5 +11,7 @@ gboolean ro_command_plan(const ro_options *options, GError **error);
 gboolean ro_command_inspect(const ro_options *options, GError **error);
 gboolean ro_command_compare(const ro_options *options, GError **error);
 gboolean ro_command_simulate(const ro_options *options, GError **error);
+gboolean ro_command_recover(const ro_options *options, GError **error);
+gboolean ro_command_hotmap(const ro_options *options, GError **error);
 
 #endif

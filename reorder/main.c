@@ -23,6 +23,10 @@ static gboolean run_verb(const ro_options *options, GError **error)
 		return ro_command_compare(options, error);
 	case RO_VERB_SIMULATE:
 		return ro_command_simulate(options, error);
+	case RO_VERB_RECOVER:
+		return ro_command_recover(options, error);
+	case RO_VERB_HOTMAP:
+		return ro_command_hotmap(options, error);
 	case RO_VERB_REORDER:
 	case RO_VERB_COUNT:
 		break;

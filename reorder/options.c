@@ -18,6 +18,8 @@ enum {
 	INSPECT = 1 << RO_VERB_INSPECT,
 	COMPARE = 1 << RO_VERB_COMPARE,
 	SIMULATE = 1 << RO_VERB_SIMULATE,
+	RECOVER = 1 << RO_VERB_RECOVER,
+	HOTMAP = 1 << RO_VERB_HOTMAP,
 	COMPARES = REORDER | COMPARE,
 	BOOTS = REORDER | TRACE | COMPARE,
 	PLANS = REORDER | PLAN,
@@ -134,6 +136,27 @@ static gboolean set_engine(ro_options *o, const char *value, GError **error)
 
 	o->engine = value;
 	return choose(engines, "engine", value, &ignored, error);
+}
+
+static gboolean set_writer(ro_options *o, const char *value, GError **error)
+{
+	static const choice writers[] = {{"auto", 0}, {"patch", 0}, {"rebuild", 0}, {NULL, 0}};
+	int ignored;
+
+	o->writer = value;
+	return choose(writers, "writer", value, &ignored, error);
+}
+
+static gboolean set_preload(ro_options *o, const char *value, GError **error)
+{
+	static const choice modes[] = {{"none", RO_PRELOAD_NONE}, {"dm", RO_PRELOAD_DM},
+		{"auto", RO_PRELOAD_AUTO}, {NULL, 0}};
+	int mode;
+
+	if (!choose(modes, "preload", value, &mode, error))
+		return FALSE;
+	o->preload = (ro_preload_mode)mode;
+	return TRUE;
 }
 
 static gboolean set_format(ro_options *o, const char *value, GError **error)
@@ -281,6 +304,7 @@ static gboolean set_work_dir(ro_options *o, const char *value, G_GNUC_UNUSED GEr
 		return TRUE;                                                                       \
 	}
 SWITCH(compare)
+SWITCH(in_place)
 SWITCH(keep_work)
 SWITCH(force)
 SWITCH(quiet)
@@ -303,6 +327,12 @@ static const option options_table[] = {
 	{"also", 0, "GLOB|CLASS", PLANS, TRUE, set_also,
 		"add files behind the traced ones; class: modules"},
 	{"engine", 0, "NAME", REORDER, FALSE, set_engine, "auto (default), splice, mksquashfs"},
+	{"writer", 0, "NAME", REORDER, FALSE, set_writer,
+		"auto (default), patch (in the place of the old image), rebuild"},
+	{"in-place", 0, NULL, REORDER, FALSE, set_in_place,
+		"change IN.iso itself; there is no OUT.iso"},
+	{"preload", 0, "HOW", REORDER, FALSE, set_preload,
+		"none (default); dm: what the boot reads goes to RAM first; auto: if that is faster"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
 	{"until", 0, "RULE", BOOTS, TRUE, set_until,
@@ -325,8 +355,8 @@ static const option options_table[] = {
 	{"work-dir", 0, "DIR", BOOTS, FALSE, set_work_dir,
 		"for scratch files (default: TMPDIR or beside the output)"},
 	{"keep-work", 0, NULL, BOOTS, FALSE, set_keep_work, "leave the scratch files"},
-	{"force", 0, NULL, ALL, FALSE, set_force, "replace files that exist"},
-	{"json", 0, "FILE", ALL, FALSE, set_json,
+	{"force", 0, NULL, ALL & ~RECOVER, FALSE, set_force, "replace files that exist"},
+	{"json", 0, "FILE", ALL & ~RECOVER, FALSE, set_json,
 		"write the results there too (- is standard output)"},
 	{"quiet", 'q', NULL, BOOTS, FALSE, set_quiet, "only warnings and errors"},
 	{"verbose", 'v', NULL, BOOTS, FALSE, set_verbose, "say more"},
@@ -336,14 +366,15 @@ static const option options_table[] = {
 };
 
 static const char *const verb_names[RO_VERB_COUNT] = {
-	NULL, "trace", "plan", "inspect", "compare", "simulate"};
+	NULL, "trace", "plan", "inspect", "compare", "simulate", "recover", "hotmap"};
 static const char *const synopses[RO_VERB_COUNT] = {"IN.iso OUT.iso [OPTION…]",
 	"trace IN.iso [OPTION…]", "plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]",
-	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]"};
+	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]", "recover IN.iso",
+	"hotmap OUT.iso [OPTION…]"};
 
 /* Of the arguments that are no options. */
 static const char *const first_arguments[RO_VERB_COUNT] = {
-	"IN.iso", "IN.iso", "IN.iso", "IN.iso", "A.iso", "READ-LOG"};
+	"IN.iso", "IN.iso", "IN.iso", "IN.iso", "A.iso", "READ-LOG", "IN.iso", "OUT.iso"};
 static const char *const second_arguments[RO_VERB_COUNT] = {
 	[RO_VERB_REORDER] = "OUT.iso", [RO_VERB_COMPARE] = "B.iso"};
 
@@ -436,7 +467,7 @@ static gboolean parse_options(
 
 static gboolean take_arguments(ro_options *options, int argc, char **argv, GError **error)
 {
-	const char *second = second_arguments[options->verb];
+	const char *second = options->in_place ? NULL : second_arguments[options->verb];
 	int given = argc - optind, wanted = second ? 2 : 1;
 
 	if (given < wanted)
@@ -448,7 +479,7 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 			"%s: one argument too many; usage: reorder-livecd %s",
 			argv[optind + wanted], synopses[options->verb]);
 	options->input = argv[optind];
-	if (options->verb == RO_VERB_REORDER)
+	if (options->verb == RO_VERB_REORDER && !options->in_place)
 		options->output = argv[optind + 1];
 	if (options->verb == RO_VERB_COMPARE)
 		options->other = argv[optind + 1];
@@ -458,7 +489,8 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 /* The first of the options that need --compare; NULL: none was given. */
 static const char *needs_compare(const ro_options *options, guint64 given)
 {
-	if (options->verb != RO_VERB_REORDER || options->compare)
+	if (options->verb != RO_VERB_REORDER || options->compare ||
+		options->preload == RO_PRELOAD_AUTO)
 		return NULL;
 	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++)
 		if (given & 1ull << i && (options_table[i].verbs & ~SIMULATE) == COMPARES)
@@ -480,10 +512,17 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 		(!options->output || g_str_equal(options->output, "-")))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--json - and the plan would both go to standard output; use --output");
+	if (options->in_place && g_str_equal(options->writer, "rebuild"))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--in-place and --writer rebuild exclude each other: a rebuilt ISO is a new file");
+	if (options->in_place && options->compare)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--in-place and --compare exclude each other: the old ISO is gone");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
 	if (alone)
-		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
+		return ro_fail(
+			error, RO_ERROR_USAGE, "--%s needs --compare or --preload auto", alone);
 	return TRUE;
 }
 
@@ -498,6 +537,7 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 	guint64 given;
 
 	*options = (ro_options){.engine = "auto",
+		.writer = "auto",
 		.seed = 1,
 		.runs = 3,
 		.processor = &tr_processors[0],

@@ -16,10 +16,15 @@ typedef enum {
 	RO_VERB_INSPECT,
 	RO_VERB_COMPARE,
 	RO_VERB_SIMULATE,
+	RO_VERB_RECOVER,
+	RO_VERB_HOTMAP,
 	RO_VERB_COUNT,
 } ro_verb;
 
 typedef enum { RO_FORMAT_PLAN, RO_FORMAT_MKSQUASHFS, RO_FORMAT_GENSQUASHFS } ro_format;
+
+/* --preload */
+typedef enum { RO_PRELOAD_NONE, RO_PRELOAD_DM, RO_PRELOAD_AUTO } ro_preload_mode;
 
 typedef struct {
 	ro_verb verb;
@@ -31,6 +36,9 @@ typedef struct {
 	const char *json;       /* or NULL */
 	const char *work_dir;   /* or NULL */
 	const char *engine;     /* "auto" or the name of one */
+	const char *writer;     /* likewise */
+	gboolean in_place;      /* there is no output */
+	ro_preload_mode preload;
 	ro_order order;
 	ro_layout layout;
 	ro_format format;

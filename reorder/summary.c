@@ -75,8 +75,9 @@ static void print_result(const ro_summary *s, FILE *out)
 		MB(v->bytes));
 	fprintf(out, "  order      %s of %s boot files in place, within %.1f MB of the image\n",
 		grouped(v->in_place), grouped(v->planned), MB(v->hot_end - v->hot_start));
-	fprintf(out, "  iso        %s writer; checksum lines renewed: %u", s->writer,
-		s->written->lines_updated);
+	fprintf(out, "  writer     %s%s%s\n", s->writer, s->writer_reason ? ": " : "",
+		s->writer_reason ? s->writer_reason : "");
+	fprintf(out, "  checksums  lines renewed: %u", s->written->lines_updated);
 	if (s->written->lines_left_wrong > 0)
 		fprintf(out, ", wrong before and left so: %u", s->written->lines_left_wrong);
 	fprintf(out, "%s\n", s->written->isomd5_renewed ? "; implanted MD5 renewed" : "");
@@ -187,6 +188,7 @@ static void json_output(JsonBuilder *b, const ro_summary *s)
 	json_builder_begin_object(b);
 	ro_json_bytes(b, "path", s->output);
 	ro_json_bytes(b, "writer", s->writer);
+	ro_json_bytes(b, "writer_reason", s->writer_reason);
 	ro_json_int(b, "size", (gint64)s->output_size);
 	ro_json_int(b, "checksum_lists", s->written->lists);
 	ro_json_int(b, "checksum_lines_renewed", s->written->lines_updated);

@@ -19,6 +19,7 @@ typedef struct {
 	const ro_recording *recording;
 	const ro_plan *plan;         /* NULL: the verb trace */
 	const char *engine, *writer; /* names */
+	const char *writer_reason;   /* why that one; NULL: it was asked for */
 	const char *output;
 	guint64 output_size;                         /* bytes */
 	guint64 image_size_before, image_size_after; /* bytes */
