@@ -12,6 +12,9 @@
 typedef struct {
 	const li_file *file; /* on the ISO */
 	const char *content; /* path of the local file with the new bytes */
+	gboolean over;       /* it is as long as the old one, and written over it on the new ISO: a
+				boot image would lose its place in the catalogue otherwise */
+	gboolean late;       /* placed() may change its bytes, not how many there are */
 } li_replacement;
 
 typedef struct {
@@ -20,6 +23,10 @@ typedef struct {
 	guint replacement_count;
 	const char *workdir;  /* scratch files may be made here */
 	const char *out_path; /* a file that exists and is empty (the temporary one of ro_output) */
+	/* NULL, or called when every file has its place on the new ISO, and before its checksums:
+	 * for what says where others lie. The rebuild writer only. */
+	gboolean (*placed)(gpointer user, GError **error);
+	gpointer user;
 	ro_progress *progress;
 } li_write_job;
 

@@ -22,10 +22,13 @@
 
 #define FOUR_GIB ((guint64)1 << 32)
 
+enum { CHUNK = 1 << 20 };
+
 /* A name of a replaced file; a file with several names has several. */
 typedef struct {
 	const li_node *node; /* in the old tree */
 	char *content;       /* absolute path of the new bytes */
+	const li_replacement *replacement;
 } mapping;
 
 typedef struct {
@@ -63,14 +66,15 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rebuild, rebuild_clear)
 
 /* --- the commands --- */
 
-static void add_mapping(rebuild *r, const li_node *node, const char *content)
+static void add_mapping(rebuild *r, const li_node *node, const li_replacement *replacement)
 {
 	mapping *m = g_new0(mapping, 1);
 
 	m->node = node;
-	m->content = g_canonicalize_filename(content, NULL);
+	m->content = g_canonicalize_filename(replacement->content, NULL);
+	m->replacement = replacement;
 	g_ptr_array_add(r->mappings, m);
-	for (guint i = 0; node->extents && i < node->extents->len; i++)
+	for (guint i = 0; !replacement->over && node->extents && i < node->extents->len; i++)
 		g_array_append_val(r->extents, g_array_index(node->extents, li_extent, i));
 }
 
@@ -95,7 +99,7 @@ static gboolean take_replacement(rebuild *r, const li_replacement *replacement, 
 
 		if (S_ISREG(other->mode) && li_node_start(other) == li_node_start(node) &&
 			other->size == node->size)
-			add_mapping(r, other, replacement->content);
+			add_mapping(r, other, replacement);
 	}
 	return TRUE;
 }
@@ -250,8 +254,12 @@ static gboolean build_commands(rebuild *r, GError **error)
 	add_words(r, "-indev", input, "-outdev", output, NULL);
 	add_layout(r);
 	add_dates(r);
-	for (guint i = 0; i < r->mappings->len; i++)
-		add_map(r, g_ptr_array_index(r->mappings, i));
+	for (guint i = 0; i < r->mappings->len; i++) {
+		const mapping *m = g_ptr_array_index(r->mappings, i);
+
+		if (!m->replacement->over)
+			add_map(r, m);
+	}
 	if (r->tree->relocations) /* it would be left over, empty and visible */
 		add_words(r, "-rm_r", r->tree->relocations, "--", NULL);
 	if (!add_file_commands(r, error))
@@ -352,6 +360,64 @@ static gboolean restore_tail(const rebuild *r, int out_fd, GError **error)
 	return TRUE;
 }
 
+static gboolean copy_over(int out_fd, guint64 offset, const img_source *local, GError **error)
+{
+	g_autofree guint8 *buffer = g_malloc(CHUNK);
+
+	for (guint64 at = 0; at < local->size; at += CHUNK) {
+		gsize size = MIN(CHUNK, local->size - at);
+
+		if (!img_source_read(local, at, buffer, size, error))
+			return FALSE;
+		if (pwrite(out_fd, buffer, size, (off_t)(offset + at)) != (ssize_t)size)
+			return ro_fail_errno(error, errno, "new ISO: write");
+	}
+	return TRUE;
+}
+
+/* The local file's bytes over those of the new ISO's, which is as long. */
+static gboolean write_over(int out_fd, const li_node *node, const char *content, GError **error)
+{
+	int fd = open(content, O_RDONLY | O_CLOEXEC);
+	const img_source local = {.fd = fd, .size = node->size, .label = content};
+	struct stat st;
+	gboolean fine;
+
+	if (fd < 0)
+		return ro_fail_errno(error, errno, "%s", content);
+	if (fstat(fd, &st) || (guint64)st.st_size != node->size || !li_node_start(node) ||
+		node->extents->len != 1)
+		fine = ro_fail(error, RO_ERROR_FAILED, "%s: not as long as %s on the new ISO",
+			content, node->path);
+	else
+		fine = copy_over(out_fd, li_node_start(node), &local, error);
+	close(fd);
+	return fine;
+}
+
+/* What is known only now, and what xorriso must not touch. */
+static gboolean settle(const rebuild *r, int out_fd, GError **error)
+{
+	g_autoptr(li_tree) tree = NULL;
+
+	if (r->job->placed && !r->job->placed(r->job->user, error))
+		return FALSE;
+	tree = li_tree_read(out_fd, LI_VD_PRIMARY, r->job->out_path, error);
+	for (guint i = 0; tree && i < r->mappings->len; i++) {
+		const mapping *m = g_ptr_array_index(r->mappings, i);
+		const li_node *node = li_tree_find(tree, m->node->path);
+
+		if (!m->replacement->over && !m->replacement->late)
+			continue;
+		if (!node)
+			return ro_fail(
+				error, RO_ERROR_FAILED, "new ISO:%s: missing", m->node->path);
+		if (!write_over(out_fd, node, m->content, error))
+			return FALSE;
+	}
+	return tree != NULL;
+}
+
 static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **error)
 {
 	const li_iso *iso = r->job->iso;
@@ -362,8 +428,8 @@ static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **
 		ro_warn("the ISO's own checksum (checkmedia) is left out; run tagmedia on the new one");
 	if (!li_identity_restore(
 		    iso->fd, out_fd, r->report->partition_offset, !suse && !renew, error) ||
-		!restore_empty(r, out_fd, error) || !update_lists(r, out_fd, result, error) ||
-		!restore_tail(r, out_fd, error))
+		!restore_empty(r, out_fd, error) || !settle(r, out_fd, error) ||
+		!update_lists(r, out_fd, result, error) || !restore_tail(r, out_fd, error))
 		return FALSE;
 	if (r->isomd5.present && !r->isomd5.right) {
 		ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
