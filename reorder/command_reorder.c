@@ -15,6 +15,7 @@
 #include "reorder/compare_summary.h"
 #include "reorder/engines.h"
 #include "reorder/input.h"
+#include "reorder/preload.h"
 #include "reorder/recording.h"
 #include "reorder/summary.h"
 #include "reorder/util/error.h"
@@ -37,6 +38,7 @@ typedef struct {
 	char *new_image; /* path in the work directory */
 	guint64 new_image_size;
 	ro_verify_result verified;
+	ro_preload preload;
 	li_write_result written;
 	ro_input result; /* the new ISO, where it is compared */
 	ro_compare_run comparison;
@@ -133,7 +135,9 @@ static gboolean open_output(job *j, GError **error)
 static gboolean prepare(job *j, GError **error)
 {
 	const ro_options *options = j->options;
-	const char *writer = options->in_place ? li_writer_patch.name : options->writer;
+	const char *writer = options->in_place                     ? li_writer_patch.name
+			     : options->preload != RO_PRELOAD_NONE ? li_writer_rebuild.name
+								   : options->writer;
 
 	if ((options->in_place && !recover(j, error)) ||
 		!ro_input_open(&j->input, options->input, error))
@@ -151,7 +155,8 @@ static gboolean prepare(job *j, GError **error)
 	j->engine = ro_engine_choose(options->engine, &engine, error);
 	return j->engine && ro_writer_choice_begin(&j->writer, writer, j->input.iso, error) &&
 	       check_space(j, error) && ro_recording_check(options, &j->input, error) &&
-	       (!options->compare || ro_compare_check(options, &j->input, NULL, error));
+	       (!options->compare || ro_compare_check(options, &j->input, NULL, error)) &&
+	       ro_preload_open(&j->preload, options, &j->input, ro_workdir_path(j->workdir), error);
 }
 
 static gboolean record(job *j, GError **error)
@@ -254,7 +259,13 @@ static gboolean choose_writer(job *j, GError **error)
 				 j->output ? "use --writer rebuild" : "write a new ISO instead");
 }
 
-static gboolean write_iso(job *j, GError **error)
+static ro_preload_job preload_job(job *j)
+{
+	return (ro_preload_job){&j->input, &j->recording, j->plan, j->new_image, j->new_image_size};
+}
+
+/* One ISO, at that place. */
+static gboolean write_to(job *j, const char *out_path, gboolean with_preload, GError **error)
 {
 	li_replacement replacement = {.file = j->input.image->file, .content = j->new_image};
 	li_write_job write = {
@@ -262,17 +273,47 @@ static gboolean write_iso(job *j, GError **error)
 		.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = ro_workdir_path(j->workdir),
-		.out_path = j->output ? ro_output_temp_path(j->output) : NULL,
+		.out_path = out_path,
 		.progress = j->progress,
 	};
+	ro_preload_job preload = preload_job(j);
+
+	if (with_preload && !ro_preload_begin(&j->preload, &preload, &write, error))
+		return FALSE;
+	return write_as_chosen(j, &write, error) || our_fault(error);
+}
+
+/* --preload auto: boots both. The one with the preload is written over if it does not pay. */
+static gboolean choose_preload(job *j, GError **error)
+{
+	const char *out_path = ro_output_temp_path(j->output), *work = ro_workdir_path(j->workdir);
+	g_autofree char *plain = ro_workdir_file(j->workdir, "plain.iso");
+
+	if (!g_file_set_contents(plain, "", 0, error) || !write_to(j, plain, FALSE, error))
+		return FALSE;
+	ro_progress_end(j->progress, "with and without preload");
+	if (!ro_preload_compare(&j->preload, j->options, plain, out_path, work, j->progress, error))
+		return FALSE;
+	g_unlink(plain);
+	ro_progress_begin(j->progress, "write again");
+	return j->preload.kept ||
+	       (truncate(out_path, 0) == 0 ? write_to(j, out_path, FALSE, error)
+					   : ro_fail_errno(error, errno, "%s", out_path));
+}
+
+static gboolean write_iso(job *j, GError **error)
+{
+	const char *out_path = j->output ? ro_output_temp_path(j->output) : NULL;
 
 	ro_progress_begin(j->progress, "write");
 	if (!choose_writer(j, error))
 		return FALSE;
 	if (!j->output && !ro_input_unchanged(&j->input, error))
 		return FALSE;
-	if (!write_as_chosen(j, &write, error))
-		return our_fault(error);
+	if (!write_to(j, out_path, j->preload.preload != NULL, error))
+		return FALSE;
+	if (j->options->preload == RO_PRELOAD_AUTO && !choose_preload(j, error))
+		return FALSE;
 	if (j->output && !ro_input_unchanged(&j->input, error))
 		return FALSE;
 	ro_progress_end(j->progress,
@@ -321,6 +362,7 @@ static gboolean report(const job *j, guint64 output_size, GError **error)
 		.image_size_after = j->new_image_size,
 		.verified = &j->verified,
 		.written = &j->written,
+		.preload = &j->preload,
 		.comparison = j->comparison.complete ? &j->comparison.comparison : NULL,
 		.progress = j->progress,
 	};
@@ -352,6 +394,7 @@ static void clear(job *j)
 	ro_plan_free(j->plan);
 	ro_recording_clear(&j->recording);
 	ro_compare_clear(&j->comparison);
+	ro_preload_clear(&j->preload);
 	ro_input_clear(&j->result);
 	ro_workdir_free(j->workdir);
 	ro_output_free(j->trace_output);

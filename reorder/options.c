@@ -489,12 +489,18 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 /* The first of the options that need --compare; NULL: none was given. */
 static const char *needs_compare(const ro_options *options, guint64 given)
 {
-	if (options->verb != RO_VERB_REORDER || options->compare ||
-		options->preload == RO_PRELOAD_AUTO)
+	gboolean compares = options->preload == RO_PRELOAD_AUTO;
+
+	if (options->verb != RO_VERB_REORDER || options->compare)
 		return NULL;
-	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++)
-		if (given & 1ull << i && (options_table[i].verbs & ~SIMULATE) == COMPARES)
-			return options_table[i].name;
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		const option *o = &options_table[i];
+
+		/* --preload auto compares too, but reports nothing. */
+		if (given & 1ull << i && (o->verbs & ~SIMULATE) == COMPARES &&
+			(!compares || o->set == set_report))
+			return o->name;
+	}
 	return NULL;
 }
 
@@ -521,8 +527,12 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
 	if (alone)
-		return ro_fail(
-			error, RO_ERROR_USAGE, "--%s needs --compare or --preload auto", alone);
+		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
+	if (options->preload != RO_PRELOAD_NONE &&
+		(options->in_place || g_strcmp0(options->writer, "patch") == 0))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--preload makes initrds grow, for which a new ISO has to be written: not with %s",
+			options->in_place ? "--in-place" : "--writer patch");
 	return TRUE;
 }
 

@@ -111,6 +111,8 @@ void ro_summary_print(const ro_summary *s, FILE *out)
 		print_plan(s, out);
 	if (s->verified)
 		print_result(s, out);
+	if (s->preload)
+		ro_preload_print(s->preload, out);
 	print_times(s, out);
 }
 
@@ -228,6 +230,8 @@ void ro_summary_json(const ro_summary *s, JsonBuilder *b)
 		json_image(b, s);
 		json_output(b, s);
 	}
+	if (s->preload)
+		ro_preload_json(s->preload, b);
 	json_stages(b, s->progress);
 	if (s->comparison) {
 		json_builder_set_member_name(b, "compare");

@@ -8,6 +8,7 @@
 #include "iso/writer.h"
 #include "reorder/input.h"
 #include "reorder/plan.h"
+#include "reorder/preload.h"
 #include "reorder/recording.h"
 #include "reorder/util/json.h"
 #include "reorder/verify.h"
@@ -25,6 +26,7 @@ typedef struct {
 	guint64 image_size_before, image_size_after; /* bytes */
 	const ro_verify_result *verified;
 	const li_write_result *written;
+	const ro_preload *preload;       /* NULL, or of this run */
 	const tr_comparison *comparison; /* NULL: not compared */
 	const ro_progress *progress;     /* the stages and their times */
 } ro_summary;
