@@ -44,7 +44,8 @@ static int simple(unsigned long command, uint32_t flags, uint32_t event)
 	prepare(&request, sizeof request);
 	request.flags = flags;
 	request.event_nr = event;
-	request.dev = makedev(0, DMX_MINOR);
+	if (flags & DM_PERSISTENT_DEV_FLAG)
+		request.dev = makedev(0, DMX_MINOR);
 	return call(command, &request);
 }
 
