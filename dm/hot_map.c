@@ -91,10 +91,11 @@ static void add_whole(maker *m, const img_inode *old, const img_inode *new)
 	add_fragments(m, old, new);
 }
 
+/* All pages of it: a block is of no use in part, and shares its last page with the next one. */
 static gboolean was_read(const maker *m, guint64 start, guint64 size)
 {
-	return size > 0 &&
-	       ro_ranges_has(m->parts.data, start / PAGE * PAGE, start / PAGE * PAGE + PAGE);
+	return size > 0 && ro_ranges_has(m->parts.data, start / PAGE * PAGE,
+				   (start + size + PAGE - 1) / PAGE * PAGE);
 }
 
 /* Blocks by what was read: with a log these, without the first so many. */
@@ -481,8 +482,9 @@ static gboolean start(maker *m, GError **error)
 	if (!job->reads)
 		return TRUE;
 	tr_coverage_split(job->trace, job->old_tree, m->old_base, job->reads, &m->parts);
+	/* Pages of the medium that have a byte of the image are the image's. */
 	m->outside = outside_of(job->reads, m->old_base / PAGE * PAGE,
-		m->old_base + (m->old_size + PAGE - 1) / PAGE * PAGE, job->old_iso->file_size);
+		(m->old_base + m->old_size + PAGE - 1) / PAGE * PAGE, job->old_iso->file_size);
 	return TRUE;
 }
 
