@@ -201,7 +201,9 @@ cp good.iso udf.iso
 for i in 0:BEA01 1:NSR02 2:TEA01; do
 	printf '\0%s' "${i#*:}" | dd of=udf.iso bs=1 seek=$(((20 + ${i%:*}) * 2048)) conv=notrunc status=none
 done
-refused udf 'UDF'
+run "$PROGRAM" inspect udf.iso
+is "$status" 0 'a UDF bridge: exit status'
+like "$out" 'UDF beside ISO 9660' 'a UDF bridge: what becomes of it'
 
 # D3: EROFS, and ext4 inside, under the usual name.
 live_os() {

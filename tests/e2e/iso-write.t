@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The new ISO as other programs see it: partition tables, boot equipment, checksums, identity.
+# The rebuilt ISO as other programs see it: partition tables, boot equipment, checksums, identity.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154  # status, out and err are set by run
@@ -39,7 +39,7 @@ identity() {
 
 for style in isolinux-hybrid grub2-appended-esp; do
 	"$IMAGES/tiny-iso" --fast --boot-style "$style" --volid 'My Live-1.0' --md5sum --sha512-beside "$style.iso" || exit
-	run "$PROGRAM" "$style.iso" out.iso --force --trace boot.trace
+	run "$PROGRAM" "$style.iso" out.iso --force --trace boot.trace --writer rebuild
 	is "$status" 0 "$style: exit status" || diag "$err"
 	is "$(equipment out.iso)" "$(equipment "$style.iso")" "$style: the same boot equipment"
 	is "$(partitions out.iso)" "$(partitions "$style.iso")" "$style: the same partitions"

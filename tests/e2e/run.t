@@ -177,15 +177,15 @@ interrupt TERM 'rebuild' in.iso out.iso --trace boot.trace --engine mksquashfs
 hang_in unsquashfs -dest
 interrupt HUP 'unpack' in.iso out.iso --trace boot.trace --engine mksquashfs
 hang_in xorriso -outdev
-interrupt TERM 'write' in.iso out.iso --trace boot.trace
+interrupt TERM 'write' in.iso out.iso --trace boot.trace --writer rebuild
 # A tool that hangs after it has closed its output, one that lies, and one that is overtaken
 hang_in xorriso -outdev
 sed -i 's/^sleep/exec >\&- 2>\&-; sleep/' shim/xorriso
-interrupt TERM 'write, output closed' in.iso out.iso --trace boot.trace
+interrupt TERM 'write, output closed' in.iso out.iso --trace boot.trace --writer rebuild
 shim_xorriso() { # SCRIPT to run instead of writing
 	printf '#!/bin/bash\ncase " $* " in *" -outdev "*) %s ;; esac\nexec %s "$@"\n' "$1" "$(command -v xorriso)" >shim/xorriso
 }
-with_shim() { PATH=$TMP/shim:$PATH run "$PROGRAM" in.iso out.iso --trace boot.trace; }
+with_shim() { PATH=$TMP/shim:$PATH run "$PROGRAM" in.iso out.iso --trace boot.trace --writer rebuild; }
 shim_xorriso 'exit 0'
 with_shim
 is "$status" 1 'an xorriso that writes nothing: exit status' || diag "$err"
