@@ -56,7 +56,8 @@ OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libreorder.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
 AGENT_SOURCES := $(wildcard trace/agent/*.c) reorder/guest/guest.c
-LOADER_SOURCES := $(wildcard dm/loader/*.c) dm/map_text.c dm/medium_id.c dm/table.c reorder/guest/guest.c
+LOADER_SOURCES := $(wildcard dm/loader/*.c) dm/map_text.c dm/medium_id.c dm/sweep.c dm/table.c \
+	reorder/guest/guest.c
 LOADER_MAX := 102400
 GUEST_HEADERS := $(wildcard trace/agent/*.h dm/*.h dm/loader/*.h reorder/guest/*.h)
 PLUGIN_SOURCES := $(wildcard trace/medium/*.c)

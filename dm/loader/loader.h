@@ -35,15 +35,20 @@ struct hl_medium {
 	uint64_t size;   /* bytes of the device */
 	uint64_t origin; /* where the device starts on the disc */
 	uint32_t block;  /* its logical block size */
-	bool exact;      /* FALSE: a volume of this name, but not the one of the map */
+	bool exact;      /* FALSE: another volume than that of the map */
 };
 
 /* Listens for new devices from here on. */
 void hl_medium_listen(void);
 
-/* Waits for the volume until the deadline (ro_guest_now). FALSE if it did not come. An optical disc
- * is claimed already, if that was possible. */
-bool hl_medium_wait(const struct dmx_medium_id *id, uint64_t deadline, struct hl_medium *medium);
+/*
+ * Waits for the volume, until the deadline at the latest (times as of ro_guest_now). Where it does
+ * not come, another one has to do, since the framework looks at nothing else: after a short while
+ * one of the same name, after the time to settle any. FALSE if there was none. An optical disc is
+ * claimed already, if that was possible.
+ */
+bool hl_medium_wait(const struct dmx_medium_id *id, uint64_t settle, uint64_t deadline,
+	struct hl_medium *medium);
 
 /* --- device.c: the device-mapper device --- */
 
@@ -62,28 +67,10 @@ int hl_device_resume(void);
 void hl_device_unload(void);
 void hl_device_remove(void);
 
-/* --- store.c: the RAM --- */
+/* --- loop.c: the loop device over the store --- */
 
-/* Whether so many bytes leave enough for everybody else. */
-bool hl_store_affordable(uint64_t bytes);
-
-/* A file in RAM with room for so many bytes between the zeros of dm/table.h; a descriptor or a
- * negative errno. */
-int hl_store_create(uint64_t bytes);
-
-/* A read-only loop device over the store; *dev is its number. */
-int hl_store_attach(int store, dev_t *dev);
-void hl_store_detach(void);
-
-/* --- sweep.c: from the medium to the store --- */
-
-struct hl_swept {
-	uint64_t bytes; /* at the store's start, without its lead, that are good */
-	int error;      /* why there are not more: an errno, ETIMEDOUT for the deadline; or 0 */
-};
-
-/* Reads the extents in their order, until the deadline at most, whatever the drive does. */
-struct hl_swept hl_sweep(const struct hl_medium *medium, const struct dmx_extent *extents,
-	size_t count, int store, uint64_t deadline);
+/* A read-only one; *dev is its number. */
+int hl_loop_attach(int store, dev_t *dev);
+void hl_loop_detach(void);
 
 #endif

@@ -28,12 +28,14 @@
 #include <unistd.h>
 
 #include "dm/names.h"
+#include "dm/sweep.h"
 #include "reorder/guest/guest.h"
 
 enum {
 	MARGIN = 2,        /* seconds that the framework gets to see the node */
 	CLAIM_SECONDS = 5, /* so long others may look at the medium while we want to claim it */
 	CLAIM_MS = 50,
+	PATIENCE = 30, /* where the map is too broken to say */
 	RELEASE = 120, /* seconds */
 	SECONDS_MAX = 1000000,
 };
@@ -200,7 +202,7 @@ static const char *obstacle(const struct task *task, const struct hl_medium *med
 		return "the hot map does not fit the medium";
 	if (ro_guest_now() >= task->deadline)
 		return "the medium came too late";
-	if (!hl_store_affordable(dmx_map_bytes(map)))
+	if (!dmx_store_affordable(hl_proc, dmx_map_bytes(map)))
 		return "there is too little RAM";
 	return NULL;
 }
@@ -209,11 +211,11 @@ static bool open_ram(struct ram *ram, uint64_t bytes)
 {
 	dev_t loop;
 
-	ram->store = hl_store_create(bytes);
+	ram->store = dmx_store_create(bytes);
 	if (ram->store < 0)
 		return false;
-	if (hl_store_attach(ram->store, &loop) < 0) {
-		hl_store_detach();
+	if (hl_loop_attach(ram->store, &loop) < 0) {
+		hl_loop_detach();
 		close(ram->store);
 		return false;
 	}
@@ -223,7 +225,7 @@ static bool open_ram(struct ram *ram, uint64_t bytes)
 
 static void close_ram(struct ram *ram)
 {
-	hl_store_detach();
+	hl_loop_detach();
 	close(ram->store);
 }
 
@@ -238,8 +240,8 @@ static bool preload(const struct task *task, const struct hl_medium *medium, str
 		say("%s without RAM: no loop device over it", medium->name);
 		return false;
 	}
-	struct hl_swept swept =
-		hl_sweep(medium, map->extents, map->extent_count, ram->store, task->deadline);
+	struct dmx_swept swept =
+		dmx_sweep(medium->fd, map->extents, map->extent_count, ram->store, task->deadline);
 	uint64_t took = (ro_guest_now() - start) / 1000000;
 	int64_t loaded = load_table(task, medium, ram->loop, swept.bytes);
 	if (swept.error)
@@ -283,6 +285,20 @@ static void link_to(const struct hl_medium *medium, const char *why)
 	say("%s without RAM: %s; " DMX_NODE " is a link to it", medium->name, why);
 }
 
+static const char *reason(int status)
+{
+	switch (-status) {
+	case EBUSY:
+		return "it is in use";
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return "no device-mapper";
+	default:
+		return strerror(-status);
+	}
+}
+
 static void serve(struct task *task, struct hl_medium *medium)
 {
 	struct dmx_map *map = &task->map;
@@ -291,7 +307,7 @@ static void serve(struct task *task, struct hl_medium *medium)
 
 	int status = claim(medium);
 	if (status < 0) {
-		link_to(medium, status == -EBUSY ? "it is in use" : "no device-mapper");
+		link_to(medium, reason(status));
 		return;
 	}
 	map->extent_count = shift(map->extents, map->extent_count, medium->origin);
@@ -318,16 +334,13 @@ static void run(struct task *task)
 	struct hl_medium medium;
 
 	load_modules(&task->map);
-	if (task->map.id.size == 0) {
-		say("nothing done: the hot map is broken: %s", task->fault);
-		return;
-	}
 	/* It may come later than it ever should: then the node comes without a sweep. */
 	uint64_t patience = task->deadline - started;
-	if (hl_medium_wait(&task->map.id, task->deadline + patience, &medium))
+	if (hl_medium_wait(
+		    &task->map.id, started + patience / 2, task->deadline + patience, &medium))
 		serve(task, &medium);
 	else
-		say("nothing done: the medium \"%s\" did not come", task->map.id.volume_id);
+		say("nothing done: no medium came");
 }
 
 /* The number behind the last such word of the kernel command line, or what it is without one. */
@@ -355,7 +368,8 @@ static void read_task(struct task *task, const char *cmdline)
 
 	task->fault = dmx_map_parse(text ? text : "", length > 0 ? (size_t)length : 0, &task->map);
 	free(text);
-	uint64_t patience = parameter(cmdline, "rd.reorder.patience=", task->map.patience);
+	uint64_t patience = parameter(cmdline,
+		"rd.reorder.patience=", task->map.patience ? task->map.patience : PATIENCE);
 	task->deadline = started + (patience > MARGIN ? patience - MARGIN : patience) * second;
 	task->release = parameter(cmdline, "rd.reorder.release=", RELEASE);
 }

@@ -26,14 +26,18 @@ enum {
 	EVENT_ROOM = 8192,
 };
 
-enum look { LATER, OTHER, NEAR, EXACT };
+/* What a device has turned out to be: it cannot be read now, it holds no ISO 9660 volume, another
+ * one, one of the same name, the very one. */
+enum look { LATER, OTHER, FOREIGN, NEAR, EXACT };
 
 /* A search for the volume. */
 struct search {
 	const struct dmx_medium_id *id;
 	struct hl_medium *found;
-	struct hl_medium near; /* with near.fd >= 0 */
-	uint64_t near_since;
+	enum look best;          /* the next best volume so far, FOREIGN or NEAR; or OTHER */
+	struct hl_medium second; /* that volume */
+	uint64_t until;          /* the very one may come before it is taken */
+	uint64_t settle;         /* that time for a foreign one */
 };
 
 static int events = -1;
@@ -129,7 +133,7 @@ static enum look compare(const struct hl_medium *medium, const struct dmx_medium
 		return look;
 	if (dmx_medium_id_equal(&id, wanted) && medium->size >= id.size)
 		return EXACT;
-	return strcmp(id.volume_id, wanted->volume_id) ? OTHER : NEAR;
+	return strcmp(id.volume_id, wanted->volume_id) ? FOREIGN : NEAR;
 }
 
 /*
@@ -144,9 +148,8 @@ static enum look look_at(
 		return LATER;
 	bool claimed = is_optical(name) && hl_device_load_plain(medium) == 0;
 	enum look look = compare(medium, wanted);
-	if (look == EXACT || look == NEAR)
-		medium->exact = look == EXACT;
-	else
+	medium->exact = look == EXACT;
+	if (look < FOREIGN)
 		close(medium->fd);
 	if (claimed && look != EXACT)
 		hl_device_unload();
@@ -188,6 +191,26 @@ static bool number_of(const char *directory, const char *name, dev_t *dev)
 	return hl_sysfs_dev(path, dev);
 }
 
+static void forget_second(struct search *search)
+{
+	if (search->best > OTHER)
+		close(search->second.fd);
+	search->best = OTHER;
+}
+
+static void remember_second(struct search *search, enum look look, const struct hl_medium *medium)
+{
+	if (look <= search->best) {
+		close(medium->fd);
+		return;
+	}
+	forget_second(search);
+	search->best = look;
+	search->second = *medium;
+	search->until = look == NEAR ? ro_guest_now() + NEAR_SECONDS * UINT64_C(1000000000)
+				     : search->settle;
+}
+
 static bool try(const char *directory, const char *name, void *data)
 {
 	struct search *search = data;
@@ -199,24 +222,15 @@ static bool try(const char *directory, const char *name, void *data)
 		return false;
 	if (!is_optical(name) && (!attribute(directory, name, "size", &sectors) || sectors == 0))
 		return false;
-	switch (look_at(name, dev, search->id, &medium)) {
-	case EXACT:
+	enum look look = look_at(name, dev, search->id, &medium);
+	if (look == EXACT) {
 		*search->found = medium;
 		return true;
-	case NEAR:
-		if (search->near.fd >= 0) {
-			close(medium.fd);
-			return false;
-		}
-		search->near = medium;
-		search->near_since = ro_guest_now();
-		break;
-	case OTHER:
-		break;
-	case LATER:
-		return false;
 	}
-	reject(dev);
+	if (look >= FOREIGN)
+		remember_second(search, look, &medium);
+	if (look != LATER)
+		reject(dev);
 	return false;
 }
 
@@ -286,11 +300,10 @@ static bool look_around(struct search *search)
 	}
 	if (each("block", try_partitions, search))
 		return true;
-	if (search->near.fd < 0 ||
-		ro_guest_now() - search->near_since < NEAR_SECONDS * UINT64_C(1000000000))
+	if (search->best <= OTHER || ro_guest_now() < search->until)
 		return false;
-	*search->found = search->near;
-	search->near.fd = -1;
+	*search->found = search->second;
+	search->best = OTHER;
 	return true;
 }
 
@@ -327,15 +340,15 @@ static void wait_for_events(uint64_t deadline)
 		rejected_count = 0;
 }
 
-bool hl_medium_wait(const struct dmx_medium_id *id, uint64_t deadline, struct hl_medium *medium)
+bool hl_medium_wait(const struct dmx_medium_id *id, uint64_t settle, uint64_t deadline,
+	struct hl_medium *medium)
 {
-	struct search search = {.id = id, .found = medium, .near = {.fd = -1}};
+	struct search search = {.id = id, .found = medium, .best = OTHER, .settle = settle};
 	bool found;
 
 	while (!(found = look_around(&search)) && ro_guest_now() < deadline)
 		wait_for_events(deadline);
-	if (search.near.fd >= 0)
-		close(search.near.fd);
+	forget_second(&search);
 	if (events >= 0)
 		close(events);
 	return found;

@@ -209,8 +209,14 @@ boot broken "$loader" < <(map | head -c -20)
 is "$(said broken source) $(said broken table)" "/dev/mapper/reorder-hot $plain" 'a truncated map: the medium alone'
 like "$(said broken log)" '^sr0 without RAM: it ends early$' 'and the reason'
 
-boot foreign "$loader" < <(volume_id=ANOTHER patience=10 map)
-is "$(said foreign source) $(said foreign link)" '/dev/sr0 ' 'a map of another medium: as if there were none'
+boot foreign "t.named=1 $loader" < <(volume_id=ANOTHER patience=10 map)
+is "$(said foreign source) $(said foreign table)" "/dev/mapper/reorder-hot $plain" \
+	'a map of another medium: the medium that there is, alone'
+like "$(said foreign log)" '^sr0 without RAM: the hot map is of another medium$' 'and the reason'
+
+boot garbage "t.named=1 rd.reorder.patience=10 $loader" < <(echo garbage)
+is "$(said garbage source) $(said garbage link)" '/dev/mapper/reorder-hot ../sr0' 'no map at all: a link to the medium'
+like "$(said garbage log)" '^sr0 without RAM: no device-mapper; ' 'and the reason'
 
 boot namesake "t.named=1 $loader" < <(volume_uuid=2023-01-01-00-00-00-00 map)
 is "$(said namesake source) $(said namesake table)" "/dev/mapper/reorder-hot $plain" \

@@ -1,68 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file of the kernel's own tmpfs, and a loop device over it (Linux: drivers/block/loop.c). */
+/* The loop device over the store (Linux: drivers/block/loop.c). */
 #include "dm/loader/loader.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/loop.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "dm/names.h"
-#include "reorder/guest/guest.h"
 
 enum { MISC_MAJOR = 10, CONTROL_MINOR = 237, DETACH_TRIES = 50 };
 
-static const uint64_t reserve_min = 256 << 20;
-
 static int loop = -1, control = -1;
-
-static bool meminfo(const char *text, const char *key, uint64_t *bytes)
-{
-	uint64_t kib;
-	const char *line = strstr(text, key);
-
-	if (!line || sscanf(line + strlen(key), " %" SCNu64, &kib) != 1)
-		return false;
-	*bytes = kib * 1024;
-	return true;
-}
-
-bool hl_store_affordable(uint64_t bytes)
-{
-	char *text = NULL;
-	size_t room = 0;
-	uint64_t total, available;
-
-	bool known = ro_guest_read_file(hl_proc, "meminfo", &text, &room) > 0 &&
-		     meminfo(text, "MemTotal:", &total) &&
-		     meminfo(text, "MemAvailable:", &available);
-	free(text);
-	if (!known)
-		return false;
-	uint64_t reserve = total / 4 > reserve_min ? total / 4 : reserve_min;
-	return available >= reserve && bytes <= available - reserve;
-}
-
-int hl_store_create(uint64_t bytes)
-{
-	int fd = memfd_create(DMX_DEVICE, MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)(2 * DMX_STORE_LEAD + bytes)) == 0)
-		return fd;
-	int status = -errno;
-	close(fd);
-	return status;
-}
 
 static int open_loop(dev_t *dev)
 {
@@ -89,7 +42,7 @@ static int read_only(int store)
 	return openat(hl_proc, path, O_RDONLY | O_CLOEXEC);
 }
 
-int hl_store_attach(int store, dev_t *dev)
+int hl_loop_attach(int store, dev_t *dev)
 {
 	int status = open_loop(dev);
 
@@ -104,7 +57,7 @@ int hl_store_attach(int store, dev_t *dev)
 }
 
 /* Somebody may be looking at it. */
-void hl_store_detach(void)
+void hl_loop_detach(void)
 {
 	if (loop >= 0) {
 		ioctl(loop, LOOP_CLR_FD, 0);

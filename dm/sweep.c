@@ -7,19 +7,24 @@
  * again, so that a second copy would only take memory, and the size of the requests does not depend
  * on the read-ahead that the guest is set to.
  */
-#include "dm/loader/loader.h"
+#include "dm/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "reorder/guest/guest.h"
+#include "dm/names.h"
 
-enum { CHUNK = 1 << 20, READ_END = 0, WRITE_END = 1 };
+enum { CHUNK = 1 << 20, POLL_MS = 60000, READ_END = 0, WRITE_END = 1 };
 
 /* What the reader tells: in shared memory. */
 struct progress {
@@ -27,11 +32,63 @@ struct progress {
 	_Atomic int error;
 };
 
-static void *shared_memory(size_t size, int flags)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+static const uint64_t reserve_min = 256 << 20;
 
-	return memory == MAP_FAILED ? NULL : memory;
+int dmx_store_create(uint64_t bytes)
+{
+	int fd = memfd_create(DMX_DEVICE, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)(2 * DMX_STORE_LEAD + bytes)) == 0)
+		return fd;
+	int status = -errno;
+	close(fd);
+	return status;
+}
+
+static bool meminfo(const char *text, const char *key, uint64_t *bytes)
+{
+	uint64_t kib;
+	const char *line = strstr(text, key);
+
+	if (!line || sscanf(line + strlen(key), " %" SCNu64, &kib) != 1)
+		return false;
+	*bytes = kib * 1024;
+	return true;
+}
+
+bool dmx_store_affordable(int proc, uint64_t bytes)
+{
+	char text[8192];
+	uint64_t total, available;
+	int fd = openat(proc, "meminfo", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (!meminfo(text, "MemTotal:", &total) || !meminfo(text, "MemAvailable:", &available))
+		return false;
+	uint64_t reserve = total / 4 > reserve_min ? total / 4 : reserve_min;
+	return available >= reserve && bytes <= available - reserve;
+}
+
+static uint64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void *memory(size_t size, int flags)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
 }
 
 static void set_direct(int fd, bool direct)
@@ -97,15 +154,15 @@ static int read_extent(
 	return error;
 }
 
-static void read_all(const struct hl_medium *medium, const struct dmx_extent *extents, size_t count,
-	int store, struct progress *progress)
+static void read_all(int medium, const struct dmx_extent *extents, size_t count, int store,
+	struct progress *progress)
 {
-	char *buffer = shared_memory(CHUNK, MAP_PRIVATE);
+	char *buffer = memory(CHUNK, MAP_PRIVATE);
 	int error = buffer ? 0 : ENOMEM;
 
-	set_direct(medium->fd, true);
+	set_direct(medium, true);
 	for (size_t i = 0; i < count && !error; i++)
-		error = read_extent(medium->fd, store, buffer, &extents[i], progress);
+		error = read_extent(medium, store, buffer, &extents[i], progress);
 	progress->error = error;
 }
 
@@ -115,22 +172,24 @@ static bool wait_for_end(int fd, uint64_t deadline)
 	struct pollfd end = {.fd = fd, .events = POLLIN};
 
 	for (;;) {
-		uint64_t now = ro_guest_now();
+		uint64_t now = monotonic();
 		if (now >= deadline)
 			return false;
-		if (poll(&end, 1, (int)((deadline - now) / 1000000 + 1)) > 0)
+		uint64_t left = (deadline - now) / 1000000;
+		if (poll(&end, 1, left < POLL_MS ? (int)left + 1 : POLL_MS) > 0)
 			return true;
 	}
 }
 
-struct hl_swept hl_sweep(const struct hl_medium *medium, const struct dmx_extent *extents,
-	size_t count, int store, uint64_t deadline)
+struct dmx_swept dmx_sweep(
+	int medium, const struct dmx_extent *extents, size_t count, int store, uint64_t deadline)
 {
-	struct progress *progress = shared_memory(sizeof *progress, MAP_SHARED);
+	struct progress *progress = memory(sizeof *progress, MAP_SHARED);
 	int ends[2];
 
 	if (!progress || pipe2(ends, O_CLOEXEC) < 0)
-		return (struct hl_swept){.error = errno};
+		return (struct dmx_swept){.error = errno};
+	progress->error = ECANCELED; /* of a reader that somebody ends */
 	pid_t reader = fork();
 	if (reader == 0) {
 		read_all(medium, extents, count, store, progress);
@@ -141,8 +200,12 @@ struct hl_swept hl_sweep(const struct hl_medium *medium, const struct dmx_extent
 	if (reader > 0 && !wait_for_end(ends[READ_END], deadline)) {
 		kill(reader, SIGKILL);
 		error = ETIMEDOUT;
+	} else if (reader > 0) {
+		waitpid(reader, NULL, 0);
 	}
 	close(ends[READ_END]);
-	return (struct hl_swept){
+	struct dmx_swept swept = {
 		.bytes = progress->bytes, .error = error ? error : progress->error};
+	munmap(progress, sizeof *progress);
+	return swept;
 }
