@@ -13,5 +13,6 @@ gboolean ro_command_compare(const ro_options *options, GError **error);
 gboolean ro_command_simulate(const ro_options *options, GError **error);
 gboolean ro_command_recover(const ro_options *options, GError **error);
 gboolean ro_command_hotmap(const ro_options *options, GError **error);
+gboolean ro_command_dm(const ro_options *options, GError **error);
 
 #endif

@@ -27,6 +27,8 @@ static gboolean run_verb(const ro_options *options, GError **error)
 		return ro_command_recover(options, error);
 	case RO_VERB_HOTMAP:
 		return ro_command_hotmap(options, error);
+	case RO_VERB_DM:
+		return ro_command_dm(options, error);
 	case RO_VERB_REORDER:
 	case RO_VERB_COUNT:
 		break;

@@ -20,6 +20,7 @@ enum {
 	SIMULATE = 1 << RO_VERB_SIMULATE,
 	RECOVER = 1 << RO_VERB_RECOVER,
 	HOTMAP = 1 << RO_VERB_HOTMAP,
+	DM = 1 << RO_VERB_DM,
 	COMPARES = REORDER | COMPARE,
 	BOOTS = REORDER | TRACE | COMPARE,
 	PLANS = REORDER | PLAN,
@@ -284,6 +285,31 @@ static gboolean set_report(ro_options *o, const char *value, G_GNUC_UNUSED GErro
 	return TRUE;
 }
 
+static gboolean set_device(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->device = value;
+	return TRUE;
+}
+
+static gboolean set_action(ro_options *o, ro_dm_action action, GError **error)
+{
+	if (o->dm != RO_DM_NONE)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--table, --activate, --release and --status exclude each other");
+	o->dm = action;
+	return TRUE;
+}
+
+#define ACTION(name, action)                                                                       \
+	static gboolean set_##name(ro_options *o, G_GNUC_UNUSED const char *value, GError **error) \
+	{                                                                                          \
+		return set_action(o, action, error);                                               \
+	}
+ACTION(table, RO_DM_TABLE)
+ACTION(activate, RO_DM_ACTIVATE)
+ACTION(release, RO_DM_RELEASE)
+ACTION(status, RO_DM_STATUS)
+
 static gboolean set_json(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
 	o->json = value;
@@ -333,6 +359,13 @@ static const option options_table[] = {
 		"change IN.iso itself; there is no OUT.iso"},
 	{"preload", 0, "HOW", REORDER, FALSE, set_preload,
 		"none (default); dm: what the boot reads goes to RAM first; auto: if that is faster"},
+	{"table", 0, NULL, DM, FALSE, set_table,
+		"print the device-mapper table of the preload; needs no root"},
+	{"activate", 0, NULL, DM, FALSE, set_activate,
+		"read the hot region to RAM and make /dev/mapper/reorder-hot"},
+	{"release", 0, NULL, DM, FALSE, set_release, "give the RAM back"},
+	{"status", 0, NULL, DM, FALSE, set_status, "say what is in RAM"},
+	{"device", 0, "DEVICE", DM, FALSE, set_device, "where the medium is (default /dev/sr0)"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
 	{"until", 0, "RULE", BOOTS, TRUE, set_until,
@@ -355,8 +388,8 @@ static const option options_table[] = {
 	{"work-dir", 0, "DIR", BOOTS, FALSE, set_work_dir,
 		"for scratch files (default: TMPDIR or beside the output)"},
 	{"keep-work", 0, NULL, BOOTS, FALSE, set_keep_work, "leave the scratch files"},
-	{"force", 0, NULL, ALL & ~RECOVER, FALSE, set_force, "replace files that exist"},
-	{"json", 0, "FILE", ALL & ~RECOVER, FALSE, set_json,
+	{"force", 0, NULL, ALL & ~(RECOVER | DM), FALSE, set_force, "replace files that exist"},
+	{"json", 0, "FILE", ALL & ~(RECOVER | DM), FALSE, set_json,
 		"write the results there too (- is standard output)"},
 	{"quiet", 'q', NULL, BOOTS, FALSE, set_quiet, "only warnings and errors"},
 	{"verbose", 'v', NULL, BOOTS, FALSE, set_verbose, "say more"},
@@ -366,15 +399,16 @@ static const option options_table[] = {
 };
 
 static const char *const verb_names[RO_VERB_COUNT] = {
-	NULL, "trace", "plan", "inspect", "compare", "simulate", "recover", "hotmap"};
+	NULL, "trace", "plan", "inspect", "compare", "simulate", "recover", "hotmap", "dm"};
 static const char *const synopses[RO_VERB_COUNT] = {"IN.iso OUT.iso [OPTION…]",
 	"trace IN.iso [OPTION…]", "plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]",
 	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]", "recover IN.iso",
-	"hotmap OUT.iso [OPTION…]"};
+	"hotmap OUT.iso [OPTION…]",
+	"dm OUT.iso --table|--activate|--release|--status [--device DEVICE]"};
 
 /* Of the arguments that are no options. */
-static const char *const first_arguments[RO_VERB_COUNT] = {
-	"IN.iso", "IN.iso", "IN.iso", "IN.iso", "A.iso", "READ-LOG", "IN.iso", "OUT.iso"};
+static const char *const first_arguments[RO_VERB_COUNT] = {"IN.iso", "IN.iso", "IN.iso", "IN.iso",
+	"A.iso", "READ-LOG", "IN.iso", "OUT.iso", "OUT.iso"};
 static const char *const second_arguments[RO_VERB_COUNT] = {
 	[RO_VERB_REORDER] = "OUT.iso", [RO_VERB_COMPARE] = "B.iso"};
 
@@ -511,6 +545,9 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"plan needs a --trace; make one with reorder-livecd trace");
+	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"dm needs one of --table, --activate, --release, --status");
 	if (options->save_trace && options->traces->len > 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--save-trace and --trace exclude each other: nothing is recorded");

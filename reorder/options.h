@@ -18,6 +18,7 @@ typedef enum {
 	RO_VERB_SIMULATE,
 	RO_VERB_RECOVER,
 	RO_VERB_HOTMAP,
+	RO_VERB_DM,
 	RO_VERB_COUNT,
 } ro_verb;
 
@@ -25,6 +26,9 @@ typedef enum { RO_FORMAT_PLAN, RO_FORMAT_MKSQUASHFS, RO_FORMAT_GENSQUASHFS } ro_
 
 /* --preload */
 typedef enum { RO_PRELOAD_NONE, RO_PRELOAD_DM, RO_PRELOAD_AUTO } ro_preload_mode;
+
+/* What the verb dm is to do. */
+typedef enum { RO_DM_NONE, RO_DM_TABLE, RO_DM_ACTIVATE, RO_DM_RELEASE, RO_DM_STATUS } ro_dm_action;
 
 typedef struct {
 	ro_verb verb;
@@ -39,6 +43,8 @@ typedef struct {
 	const char *writer;     /* likewise */
 	gboolean in_place;      /* there is no output */
 	ro_preload_mode preload;
+	ro_dm_action dm;
+	const char *device; /* dm: where the medium is, or NULL */
 	ro_order order;
 	ro_layout layout;
 	ro_format format;
