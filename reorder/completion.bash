@@ -5,13 +5,14 @@
 _reorder_livecd() {
 	local cur prev words cword verb=
 	_init_completion -s || return
-	case ${words[1]:-} in trace | plan | inspect | compare | simulate | recover) verb=${words[1]} ;; esac
+	case ${words[1]:-} in trace | plan | inspect | compare | simulate | recover | hotmap) verb=${words[1]} ;; esac
 
 	case $prev in
 	--order) mapfile -t COMPREPLY < <(compgen -W 'access size path random' -- "$cur") && return ;;
 	--layout) mapfile -t COMPREPLY < <(compgen -W 'end front' -- "$cur") && return ;;
 	--engine) mapfile -t COMPREPLY < <(compgen -W 'auto splice mksquashfs' -- "$cur") && return ;;
 	--writer) mapfile -t COMPREPLY < <(compgen -W 'auto patch rebuild' -- "$cur") && return ;;
+	--preload) mapfile -t COMPREPLY < <(compgen -W 'none dm auto' -- "$cur") && return ;;
 	--accel) mapfile -t COMPREPLY < <(compgen -W 'auto kvm tcg' -- "$cur") && return ;;
 	--format | -f) mapfile -t COMPREPLY < <(compgen -W 'plan mksquashfs gensquashfs' -- "$cur") && return ;;
 	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && compopt -o nospace && return ;;
@@ -32,6 +33,6 @@ _reorder_livecd() {
 		return
 	fi
 	_filedir
-	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect compare simulate recover' -- "$cur")
+	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect compare simulate recover hotmap' -- "$cur")
 }
 complete -F _reorder_livecd reorder-livecd
