@@ -8,7 +8,10 @@
 
 typedef struct {
 	const char *iso_path; /* the file that the image lies in */
-	const img_tree *tree; /* the image; its source says where */
+	const img_tree *tree; /* what is reordered; its source says where it lies */
+	/* ext4: the squashfs around it, or NULL, and the index of the inode that it is there. */
+	const img_tree *outer;
+	guint32 outer_inode;
 	const ro_plan *plan;
 	const char *workdir;  /* scratch */
 	const char *out_path; /* the new image; does not exist */
@@ -28,5 +31,6 @@ typedef struct {
 
 extern const ro_engine ro_engine_mksquashfs;
 extern const ro_engine ro_engine_splice;
+extern const ro_engine ro_engine_ext4; /* for trees of ro_ext4_tree_open, which no other takes */
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "reorder/image/data_reader.h"
 #include "reorder/mksquashfs_options.h"
+#include "reorder/mksquashfs_pack.h"
 #include "reorder/sort_file.h"
 #include "reorder/unpack_probe.h"
 #include "reorder/util/child.h"
@@ -22,50 +23,12 @@
 
 enum {
 	DISK_BLOCK = 4096,
-	NAME_SPACE = 64,     /* of a name in a directory, generously */
-	FLAGS_POSITION = 24, /* in the superblock */
-	/* What mksquashfs takes and what it does not profit from, MiB. */
-	PACK_MEMORY_MIN = 16,
-	PACK_MEMORY_MAX = 4096,
+	NAME_SPACE = 64, /* of a name in a directory, generously */
 	/* No two times that a filesystem gives are equal that far apart. */
 	CLOCK_TICK_US = 20000,
 	UNPACK_QUEUE_MIN = 4,
 	UNPACK_QUEUE_MAX = 256,
 };
-
-/* A command line that owns its words. */
-static GPtrArray *argv_new(const char *program)
-{
-	GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-
-	g_ptr_array_add(argv, g_strdup(program));
-	return argv;
-}
-
-static void argv_add(GPtrArray *argv, ...) G_GNUC_NULL_TERMINATED;
-
-static void argv_add(GPtrArray *argv, ...)
-{
-	const char *word;
-	va_list words;
-
-	va_start(words, argv);
-	while ((word = va_arg(words, const char *)) != NULL)
-		g_ptr_array_add(argv, g_strdup(word));
-	va_end(words);
-}
-
-static void argv_add_number(GPtrArray *argv, const char *option, guint64 number)
-{
-	argv_add(argv, option, NULL);
-	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT, number));
-}
-
-static const char *const *argv_end(GPtrArray *argv)
-{
-	g_ptr_array_add(argv, NULL);
-	return (const char *const *)argv->pdata;
-}
 
 static gboolean has_holes(const img_tree *tree)
 {
@@ -95,85 +58,15 @@ static gboolean check_version(const char *program, const img_tree *tree, GError 
 	return ro_mksquashfs_check_version(&version, img_tree_super(tree), has_holes(tree), error);
 }
 
-static gboolean write_flags(const char *path, guint16 flags, GError **error)
-{
-	guint16 stored = GUINT16_TO_LE(flags);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	gboolean ok =
-		fd >= 0 && pwrite(fd, &stored, sizeof(stored), FLAGS_POSITION) == sizeof(stored);
-
-	if (!ok)
-		ro_fail_errno(error, errno, "%s: superblock", path);
-	if (fd >= 0 && close(fd) < 0 && ok)
-		return ro_fail_errno(error, errno, "%s", path);
-	return ok;
-}
-
-static gboolean read_super(const char *path, img_super *super, GError **error)
-{
-	img_source source = {.label = path};
-	struct stat st;
-	gboolean ok;
-
-	source.fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (source.fd < 0 || fstat(source.fd, &st) < 0) {
-		ro_fail_errno(error, errno, "%s", path);
-		if (source.fd >= 0)
-			close(source.fd);
-		return FALSE;
-	}
-	source.size = (guint64)st.st_size;
-	ok = img_super_read(&source, super, error);
-	close(source.fd);
-	return ok;
-}
-
-static gboolean differs(const char *what, GError **error)
-{
-	return ro_fail(error, RO_ERROR_FAILED,
-		"mksquashfs: does not write the %s that the image has; not supported by this engine",
-		what);
-}
-
-/*
- * Sees to it that an image that mksquashfs has made is of the same format as the source. -no-xattrs
- * keeps attributes out, but says so in a flag that the source need not have.
- */
-static gboolean settle_format(const char *path, const img_super *source, GError **error)
-{
-	img_super made;
-
-	if (!read_super(path, &made, error))
-		return FALSE;
-	if (made.compressor != source->compressor || made.options_size != source->options_size ||
-		memcmp(made.options, source->options, made.options_size) != 0)
-		return differs("compressor options", error);
-	if (made.block_size != source->block_size || made.mkfs_time != source->mkfs_time)
-		return differs("block size or time", error);
-	if ((made.flags ^ source->flags) & ~IMG_FLAG_NO_XATTRS)
-		return differs("flags", error);
-	return made.flags == source->flags || write_flags(path, source->flags, error);
-}
-
 static GPtrArray *pack_command(const ro_engine_job *job, const char *from, const char *to,
 	const char *sort_file, GError **error)
 {
-	g_autoptr(GPtrArray) argv = argv_new("mksquashfs");
-	ro_host_limits limits;
-	guint64 memory;
+	GPtrArray *argv = ro_mksquashfs_command(
+		from, to, img_tree_super(job->tree), img_tree_source(job->tree)->size, error);
 
-	argv_add(argv, from, to, "-noappend", "-no-progress", "-exit-on-error", NULL);
-	if (!ro_mksquashfs_options(
-		    argv, img_tree_super(job->tree), img_tree_source(job->tree)->size, error))
-		return NULL;
-	ro_host_limits_read("", &limits);
-	memory = CLAMP(limits.memory / 4 >> 20, PACK_MEMORY_MIN, PACK_MEMORY_MAX);
-	argv_add_number(argv, "-processors", limits.processors);
-	argv_add(argv, "-mem", NULL);
-	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT "M", memory));
-	if (sort_file)
-		argv_add(argv, "-sort", sort_file, NULL);
-	return g_steal_pointer(&argv);
+	if (argv && sort_file)
+		ro_argv_add(argv, "-sort", sort_file, NULL);
+	return argv;
 }
 
 /* Packs an empty directory: shows all that could be wrong with the options before the long work. */
@@ -192,9 +85,9 @@ static gboolean try_pack(const ro_engine_job *job, GError **error)
 	argv = pack_command(job, empty, image, NULL, error);
 	ok = argv != NULL && (mkdir(empty, 0700) == 0 || ro_fail_errno(error, errno, "%s", empty));
 	if (ok) {
-		spec.argv = argv_end(argv);
+		spec.argv = ro_argv_end(argv);
 		ok = ro_child_run(&spec, NULL, error) &&
-		     settle_format(image, img_tree_super(job->tree), error);
+		     ro_mksquashfs_settle(image, img_tree_super(job->tree), error);
 	}
 	return ro_remove_tree(directory, ok ? error : NULL) && ok;
 }
@@ -288,20 +181,20 @@ static gboolean unpack(rebuild_state *state, GError **error)
 {
 	const ro_engine_job *job = state->job;
 	g_autofree char *iso = g_canonicalize_filename(job->iso_path, NULL);
-	g_autoptr(GPtrArray) argv = argv_new("unsquashfs");
+	g_autoptr(GPtrArray) argv = ro_argv_new("unsquashfs");
 	ro_child_spec spec = {.on_out = count_line, .tick = show_unpacked, .data = state};
 	ro_host_limits limits;
 	guint64 queue;
 
 	ro_host_limits_read("", &limits);
 	queue = CLAMP(limits.memory / 16 >> 20, UNPACK_QUEUE_MIN, UNPACK_QUEUE_MAX);
-	argv_add(argv, "-strict-errors", "-no-progress", "-info", NULL);
-	argv_add_number(argv, "-processors", limits.processors);
-	argv_add_number(argv, "-data-queue", queue);
-	argv_add_number(argv, "-frag-queue", queue);
-	argv_add_number(argv, "-offset", img_tree_source(job->tree)->offset);
-	argv_add(argv, "-dest", state->tree, iso, NULL);
-	spec.argv = argv_end(argv);
+	ro_argv_add(argv, "-strict-errors", "-no-progress", "-info", NULL);
+	ro_argv_add_number(argv, "-processors", limits.processors);
+	ro_argv_add_number(argv, "-data-queue", queue);
+	ro_argv_add_number(argv, "-frag-queue", queue);
+	ro_argv_add_number(argv, "-offset", img_tree_source(job->tree)->offset);
+	ro_argv_add(argv, "-dest", state->tree, iso, NULL);
+	spec.argv = ro_argv_end(argv);
 	ro_progress_begin(job->progress, "unpack");
 	if (!ro_child_run(&spec, NULL, error))
 		return FALSE;
@@ -378,10 +271,10 @@ static gboolean pack(rebuild_state *state, GError **error)
 	if (!argv || !write_sort_file(state, error))
 		return FALSE;
 	settle_symlinks(state);
-	spec.argv = argv_end(argv);
+	spec.argv = ro_argv_end(argv);
 	ro_progress_begin(job->progress, "pack");
 	if (!ro_child_run(&spec, NULL, error) ||
-		!settle_format(job->out_path, img_tree_super(job->tree), error))
+		!ro_mksquashfs_settle(job->out_path, img_tree_super(job->tree), error))
 		return FALSE;
 	ro_progress_end(job->progress, NULL);
 	return TRUE;

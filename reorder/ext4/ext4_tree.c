@@ -292,3 +292,9 @@ img_tree *ro_ext4_tree_open(const img_source *source, GError **error)
 	fill_super(&load);
 	return g_steal_pointer(&tree);
 }
+
+/* There is no compressor 0. */
+gboolean ro_ext4_is_tree(const img_tree *tree)
+{
+	return img_tree_super(tree)->compressor == 0;
+}

@@ -19,4 +19,7 @@
  */
 img_tree *ro_ext4_tree_open(const img_source *source, GError **error);
 
+/* Whether a tree is one of these and not a squashfs. */
+gboolean ro_ext4_is_tree(const img_tree *tree);
+
 #endif

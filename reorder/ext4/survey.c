@@ -150,9 +150,6 @@ static gboolean note_inode(
 		return TRUE;
 	s->owner = &owner;
 	s->kind = ro_ext4_is_pinned(s->image, ino) ? PINNED : OWNED;
-	/* Its list is of blocks that are not in order. */
-	if (ino == EXT2_BAD_INO || ino == EXT2_RESIZE_INO)
-		return TRUE;
 	if (!note_map(s, inode, error) || !note_xattrs(s, inode, error))
 		return FALSE;
 	if (s->kind == PINNED)
@@ -160,6 +157,19 @@ static gboolean note_inode(
 	owner.run_count = s->survey->runs->len - owner.first_run;
 	if (owner.blocks || owner.xattr_block)
 		g_array_append_val(s->survey->owners, owner);
+	return TRUE;
+}
+
+static gboolean check_fixed(const ro_ext4 *image, GError **error)
+{
+	guint32 first = image->fs->super->s_first_data_block;
+
+	for (guint32 block = first; block < image->blocks; block++)
+		if (ext2fs_test_block_bitmap2(image->fixed, block) &&
+			!ext2fs_test_block_bitmap2(image->fs->block_map, block))
+			return ro_ext4_damaged(image, error,
+				"block %u, which is the filesystem's own, is marked as free",
+				block);
 	return TRUE;
 }
 
@@ -180,7 +190,7 @@ ro_ext4_survey *ro_ext4_survey_new(const ro_ext4 *image, GError **error)
 	survey->runs = g_array_new(FALSE, FALSE, sizeof(ro_ext4_run));
 	survey->nodes = g_array_new(FALSE, FALSE, sizeof(guint32));
 	survey->movable = g_new0(guint8, image->blocks);
-	if (!ro_ext4_each_inode(image, note_inode, &s, error))
+	if (!check_fixed(image, error) || !ro_ext4_each_inode(image, note_inode, &s, error))
 		return NULL;
 	count_moving(survey, image->blocks);
 	return g_steal_pointer(&survey);
