@@ -121,21 +121,37 @@ static void take_table(dmx_device_state *state, struct dm_task *task)
 	} while (next);
 }
 
-gboolean dmx_device_read(dmx_device_state *state, GError **error)
+static gboolean read_info(struct dm_info *info)
+{
+	struct dm_task *task = new_task(DM_DEVICE_INFO);
+	gboolean ok = task && dm_task_run(task) && dm_task_get_info(task, info);
+
+	if (task)
+		dm_task_destroy(task);
+	return ok;
+}
+
+static gboolean read_table(dmx_device_state *state)
 {
 	struct dm_task *task = new_task(DM_DEVICE_TABLE);
+	gboolean ok = task && dm_task_run(task);
+
+	if (ok)
+		take_table(state, task);
+	if (task)
+		dm_task_destroy(task);
+	return ok;
+}
+
+gboolean dmx_device_read(dmx_device_state *state, GError **error)
+{
 	struct dm_info info = {0};
 
 	*state = (dmx_device_state){0};
-	gboolean ok = task && dm_task_run(task) && dm_task_get_info(task, &info);
-	if (ok && info.exists) {
-		state->active = TRUE;
-		state->users = (guint)info.open_count;
-		take_table(state, task);
-	}
-	if (task)
-		dm_task_destroy(task);
-	return ok || fail_dm("read its table", error);
+	gboolean ok = read_info(&info);
+	state->active = ok && info.exists;
+	state->users = state->active ? (guint)info.open_count : 0;
+	return (ok && (!state->active || read_table(state))) || fail_dm("read its table", error);
 }
 
 void dmx_device_state_clear(dmx_device_state *state)
