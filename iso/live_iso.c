@@ -342,6 +342,10 @@ static gboolean read_all(li_iso *iso, GError **error)
  * with the descriptor; a filesystem without locks does without. */
 static gboolean check_in_place(const char *path, int fd, GError **error)
 {
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) /* others lock devices */
+		return TRUE;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return ro_fail(error, RO_ERROR_FAILED,
 			"%s: another run of reorder-livecd is changing it in place; wait for it",
