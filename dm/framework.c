@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dm/names.h"
+#include "iso/boot_config.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define NONE ((const char *const[]){NULL})
@@ -70,18 +71,6 @@ const dmx_framework dmx_frameworks[] = {
 	{.name = NULL},
 };
 
-/* A word as the kernel cuts them: blanks part, but not between quotes. */
-static gsize word_length(const char *text)
-{
-	gboolean quoted = FALSE;
-	gsize i;
-
-	for (i = 0; text[i] && (quoted || !g_ascii_isspace(text[i])); i++)
-		if (text[i] == '"')
-			quoted = !quoted;
-	return i;
-}
-
 static gsize blank_length(const char *text)
 {
 	gsize i = 0;
@@ -130,7 +119,7 @@ static const char *find_word(const char *cmdline, const char *const *patterns, g
 {
 	const char *at = cmdline + blank_length(cmdline);
 
-	for (; (*length = word_length(at)) > 0; at += *length, at += blank_length(at))
+	for (; (*length = li_cmdline_word(at)) > 0; at += *length, at += blank_length(at))
 		for (const char *const *p = patterns; *p; p++)
 			if (matches(at, *length, *p))
 				return at;
@@ -242,7 +231,7 @@ char *dmx_framework_edit(const dmx_framework *framework, const char *text)
 
 	for (;; at += blank + length) {
 		blank = blank_length(at);
-		length = word_length(at + blank);
+		length = li_cmdline_word(at + blank);
 		if (length == 0 || is_end(at + blank, length))
 			break;
 		if (!same_name(at + blank, length, framework->medium) &&

@@ -19,6 +19,17 @@ void li_entry_free(li_entry *entry)
 	g_free(entry);
 }
 
+gsize li_cmdline_word(const char *text)
+{
+	gboolean quoted = FALSE;
+	gsize i;
+
+	for (i = 0; text[i] && (quoted || !g_ascii_isspace(text[i])); i++)
+		if (text[i] == '"')
+			quoted = !quoted;
+	return i;
+}
+
 static const char *word_at(const char *cmdline, const char *name, const char *after)
 {
 	gsize length = strlen(name);

@@ -31,6 +31,10 @@ GPtrArray *li_boot_config_preview(const li_iso *iso, GHashTable *texts, const ch
 
 void li_entry_free(li_entry *entry);
 
+/* Length of the word at the start of text, as the kernel cuts them: blanks part, but not between
+ * quotes (Linux: lib/cmdline.c, next_arg). */
+gsize li_cmdline_word(const char *text);
+
 /* Value of a word "name=value" of a command line, the last one if there are several; NULL if there
  * is none. Owned by the caller. */
 char *li_cmdline_value(const char *cmdline, const char *name);

@@ -6,30 +6,23 @@
 #include <lz4.h>
 
 #include "iso/compression.h"
+#include "iso/initrd-internal.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
-/* newc header: a magic and 13 fields of 8 hex digits (Linux: init/initramfs.c). */
-enum {
-	/* Each has to be unpacked to find its end; nobody needs more. */
-	COMPRESSED_MAX = 8,
-	CPIO_HEADER = 110,
-	CPIO_AT_SIZE = 54,
-	CPIO_AT_NAME_SIZE = 94,
-	CPIO_NAME_MAX = 4096,
-	CPIO_ALIGN = 4,
-};
+/* Each has to be unpacked to find its end; nobody needs more. */
+enum { COMPRESSED_MAX = 8 };
 
-static const char trailer[] = "TRAILER!!!";
+static const char trailer[] = CPIO_TRAILER;
 static const char microcode_dir[] = "kernel/x86/microcode";
 
-static gboolean is_cpio(const guint8 *data, gsize size)
+gboolean li_cpio_is_header(const guint8 *data, gsize size)
 {
 	return size >= CPIO_HEADER &&
 	       (memcmp(data, "070701", 6) == 0 || memcmp(data, "070702", 6) == 0);
 }
 
-static gboolean hex8(const guint8 *text, guint32 *value)
+gboolean li_cpio_field(const guint8 *text, guint32 *value)
 {
 	*value = 0;
 	for (guint i = 0; i < 8; i++) {
@@ -53,8 +46,8 @@ static gsize cpio_member(const guint8 *data, gsize size, const char **name)
 	guint32 file_size, name_size;
 	guint64 length;
 
-	if (!is_cpio(data, size) || !hex8(data + CPIO_AT_SIZE, &file_size) ||
-		!hex8(data + CPIO_AT_NAME_SIZE, &name_size) || name_size == 0 ||
+	if (!li_cpio_is_header(data, size) || !li_cpio_field(data + CPIO_AT_SIZE, &file_size) ||
+		!li_cpio_field(data + CPIO_AT_NAME_SIZE, &name_size) || name_size == 0 ||
 		name_size > CPIO_NAME_MAX || name_size > size - CPIO_HEADER)
 		return 0;
 	*name = (const char *)data + CPIO_HEADER;

@@ -5,17 +5,8 @@
 #include <sys/stat.h>
 
 #include "iso/compression.h"
+#include "iso/initrd-internal.h"
 #include "reorder/util/error.h"
-
-/* newc (Linux: Documentation/driver-api/early-userspace/buffer-format.rst). */
-enum {
-	HEADER = 110,
-	AT_MODE = 14,
-	AT_SIZE = 54,
-	AT_NAME_SIZE = 94,
-	NAME_MAX_SIZE = 4096,
-	ALIGN = 4
-};
 
 typedef enum { STATE_HEADER, STATE_NAME, STATE_DATA, STATE_SKIP } state;
 
@@ -31,19 +22,6 @@ typedef struct {
 	char *name;
 	gboolean broken, enough;
 } walker;
-
-static gboolean hex8(const guint8 *text, guint32 *value)
-{
-	*value = 0;
-	for (guint i = 0; i < 8; i++) {
-		int digit = g_ascii_xdigit_value((char)text[i]);
-
-		if (digit < 0)
-			return FALSE;
-		*value = *value << 4 | (guint32)digit;
-	}
-	return TRUE;
-}
 
 static void collect(walker *w, state next, gsize bytes)
 {
@@ -61,7 +39,7 @@ static void skip(walker *w, guint64 bytes)
 
 static guint64 padding(guint64 position)
 {
-	return (0 - position) % ALIGN;
+	return (0 - position) % CPIO_ALIGN;
 }
 
 static void give(walker *w)
@@ -75,11 +53,13 @@ static gboolean end_header(walker *w)
 	const guint8 *h = w->held->data;
 	guint32 name_size;
 
-	if ((memcmp(h, "070701", 6) != 0 && memcmp(h, "070702", 6) != 0) ||
-		!hex8(h + AT_MODE, &w->member.mode) || !hex8(h + AT_SIZE, &w->member.size) ||
-		!hex8(h + AT_NAME_SIZE, &name_size) || name_size == 0 || name_size > NAME_MAX_SIZE)
+	if (!li_cpio_is_header(h, w->held->len) ||
+		!li_cpio_field(h + CPIO_AT_MODE, &w->member.mode) ||
+		!li_cpio_field(h + CPIO_AT_SIZE, &w->member.size) ||
+		!li_cpio_field(h + CPIO_AT_NAME_SIZE, &name_size) || name_size == 0 ||
+		name_size > CPIO_NAME_MAX)
 		return FALSE;
-	w->name_padding = (gsize)padding(HEADER + name_size);
+	w->name_padding = (gsize)padding(CPIO_HEADER + name_size);
 	collect(w, STATE_NAME, name_size);
 	return TRUE;
 }
@@ -105,7 +85,7 @@ static gboolean end_name(walker *w)
 	g_free(w->name);
 	w->name = g_strdup((const char *)w->held->data);
 	w->member.path = plain_path(w->name);
-	if (strcmp(w->name, "TRAILER!!!") == 0) {
+	if (strcmp(w->name, CPIO_TRAILER) == 0) {
 		skip(w, w->name_padding + w->member.size);
 		return TRUE;
 	}
@@ -175,7 +155,7 @@ static gboolean feed(const guint8 *data, gsize size, gpointer user)
 			taken = w->state == STATE_SKIP ? take_skipped(w, size)
 						       : take_part(w, data, size);
 		if (w->state == STATE_SKIP && w->skip == 0)
-			collect(w, STATE_HEADER, HEADER);
+			collect(w, STATE_HEADER, CPIO_HEADER);
 		data += taken;
 		size -= taken;
 	}
@@ -187,14 +167,14 @@ static gboolean visit_segment(
 {
 	gboolean plain = g_str_equal(segment->compression, "none");
 
-	collect(w, STATE_HEADER, HEADER);
+	collect(w, STATE_HEADER, CPIO_HEADER);
 	w->skip = 0;
 	if (plain)
 		feed(data + segment->offset, (gsize)segment->size, w);
 	else if (!li_unpack(data + segment->offset, (gsize)segment->size, feed, w, error))
 		return FALSE;
 	/* The last padding may be missing. */
-	if (!w->enough && (w->broken || w->held->len > 0 || w->skip >= ALIGN))
+	if (!w->enough && (w->broken || w->held->len > 0 || w->skip >= CPIO_ALIGN))
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"initrd: the segment at byte %" G_GUINT64_FORMAT
 			" holds a broken cpio archive or none",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "iso/boot_config.h"
 #include "reorder/util/error.h"
 
 /* Linux, x86: COMMAND_LINE_SIZE, with the NUL. */
@@ -23,19 +24,6 @@ static const char *const whole_medium[] = {
 	"checksum",         /* archiso */
 	"verify",           /* archiso */
 };
-
-/* A word as the kernel cuts them: blanks part, but not between quotes (Linux: lib/cmdline.c,
- * next_arg). */
-static gsize word_length(const char *text)
-{
-	gboolean quoted = FALSE;
-	gsize i;
-
-	for (i = 0; text[i] && (quoted || !g_ascii_isspace(text[i])); i++)
-		if (text[i] == '"')
-			quoted = !quoted;
-	return i;
-}
 
 static gboolean is_named(const char *word, const char *name)
 {
@@ -90,7 +78,7 @@ static const char *keep_words(
 	const char *text = job->original;
 
 	while (*(text += strspn(text, " \t\n\v\f\r"))) {
-		g_autofree char *word = g_strndup(text, word_length(text));
+		g_autofree char *word = g_strndup(text, li_cmdline_word(text));
 		if (g_str_equal(word, "--"))
 			break;
 		text += strlen(word);
