@@ -8,12 +8,25 @@
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 
+/* The map is made of a squashfs that lies on the ISO as it is. */
+static gboolean check_image(const ro_input *input, GError **error)
+{
+	if (input->image->kind == LI_IMAGE_SQUASHFS &&
+		img_tree_source(input->tree)->fd == input->iso->fd)
+		return TRUE;
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s:%s: no preload: only where the root is a squashfs, not an ext4",
+		input->iso->path, input->image->file->path);
+}
+
 gboolean ro_preload_open(ro_preload *p, const ro_options *options, const ro_input *input,
 	const char *workdir, GError **error)
 {
 	*p = (ro_preload){.image_fd = -1, .kept = TRUE};
 	if (options->preload == RO_PRELOAD_NONE)
 		return TRUE;
+	if (!check_image(input, error))
+		return FALSE;
 	p->preload = dmx_preload_new(input->iso, input->tree, workdir, error);
 	return p->preload && (options->preload != RO_PRELOAD_AUTO ||
 				     ro_compare_check(options, input, NULL, error));

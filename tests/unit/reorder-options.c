@@ -144,6 +144,10 @@ static void test_comparing(void)
 	g_assert_cmpstr(o.processor->name, ==, "laptop2008");
 	ro_options_clear(&o);
 
+	g_assert_true(parse(&o, "r in.iso out.iso --preload auto --drive usb2", NULL));
+	g_assert_cmpint(o.preload, ==, RO_PRELOAD_AUTO);
+	ro_options_clear(&o);
+
 	g_assert_true(parse(&o, "r simulate reads.log", NULL));
 	g_assert_cmpint(o.verb, ==, RO_VERB_SIMULATE);
 	g_assert_cmpstr(o.input, ==, "reads.log");
