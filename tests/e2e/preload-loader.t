@@ -65,6 +65,8 @@ find_medium() {
 	done
 }
 find_medium
+# However slow the machine is: it is not released before that was looked at.
+case $cmdline in *rd.reorder.release=20*) pkill -STOP reorder-loader ;; esac
 mount -t squashfs -o ro,loop /medium/live/filesystem.squashfs /lower
 mount -t tmpfs tmpfs /cow
 mkdir /cow/up /cow/work
@@ -86,7 +88,7 @@ say() { echo "T $*"; }
 available() { sync; echo 3 >/proc/sys/vm/drop_caches; sleep 1; sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo; }
 processes() { grep -lx reorder-loader /proc/[0-9]*/comm | wc -l; }
 tree() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 cat | md5sum); }
-released() { grep -q rd.reorder.release=60 /proc/cmdline; }
+released() { grep -q rd.reorder.release=20 /proc/cmdline; }
 say source "$(cat /source)"
 say mounted "$(sed -n 's,^\([^ ]*\) /medium .*,\1,p' /proc/mounts)"
 say link "$(readlink /dev/mapper/reorder-hot)"
@@ -98,10 +100,30 @@ if released; then
 	say loop "$(blkid /dev/loop1000 || cat /sys/block/loop1000/ro)"
 	say size "$(cat /sys/block/dm-1000/size) $(cat /sys/block/dm-1000/ro)"
 fi
+if grep -q t.disk /proc/cmdline; then
+	for part in vda1 vda2; do mkdir -p /x; mount -o ro -t iso9660 /dev/$part /x && umount /x && say mountable $part; done
+fi
+if grep -q t.host /proc/cmdline; then
+	while read -r path; do insmod "/tools/$path"; done </tools/modules.dm
+	host() { LD_LIBRARY_PATH=/tools/host reorder-livecd dm /tools/map.iso "$@"; }
+	host --device /dev/sr0 --activate 2>&1 | sed 's/^/T busy /'
+	host --device /dev/sr1 --activate 2>&1 | sed 's/^/T activate /'
+	dmsetup table reorder-hot | sed 's/^/T host-table /'
+	host --status | sed 's/^/T status /'
+	host --device /dev/sr1 --activate 2>&1 | sed 's/^/T again /'
+	mkdir -p /x && mount -t iso9660 -o ro /dev/mapper/reorder-hot /x
+	say host-medium "$(md5sum </x/ballast)"
+	host --release 2>&1 | sed 's/^/T release /'
+	dmsetup table reorder-hot | sed 's/^/T host-plain /'
+	say host-loops "$(losetup -a | grep -c reorder-hot)"
+	umount /x
+	host --release 2>&1 | sed 's/^/T release /'
+	host --status | sed 's/^/T gone /'
+fi
 say tree "$(tree /lower)"
 if released; then
-	tries=0
-	until dmesg | grep -q 'RAM released' || [ $tries = 120 ]; do sleep 1; tries=$((tries + 1)); done
+	pkill -CONT reorder-loader
+	until dmesg | grep -q 'RAM released'; do sleep 1; done
 	say memory-after "$(available)"
 	say running-after "$(processes)"
 	dmsetup table reorder-hot | sed 's/^/T table-after /'
@@ -130,7 +152,7 @@ map() {
 	local module
 	{
 		printf 'reorder-livecd hot map 1\nvolume-id %s\nvolume-uuid %s\nsize %s\npatience %s\n' \
-			"${volume_id:-REORDER_TINY}" "${volume_uuid:-$uuid}" "$size" "${patience:-60}"
+			"${volume_id:-REORDER_TINY}" "${volume_uuid:-$uuid}" "$size" "${patience:-300}"
 		for module in ${dm-$modules $loop}; do echo "module /lib/modules/$release/$module"; done
 		awk '{ print "extent", $0 }' <<<"$extents"
 	} >"$TMP/map"
@@ -138,7 +160,10 @@ map() {
 	echo "crc32 $(gzip -c <"$TMP/map" | tail -c 8 | od -An -N 4 -tx4 | tr -d ' ')"
 }
 
+devices=(-device "ide-cd,drive=disc")
+more=
 # boot NAME CMDLINE [PLUGIN-PARAMETER…]: with the map of stdin. What the guest says is in $TMP/NAME.
+# Set to something else: devices, of the machine; more, a tree for the initramfs.
 boot() {
 	local name=$1 words=$2 dir=$TMP/appended log=$TMP/$1.console
 	local map=$dir/.reorder-hot/map
@@ -146,14 +171,15 @@ boot() {
 	rm -rf "$dir" && mkdir -p "$dir/.reorder-hot"
 	cp "$O/reorder-hot-loader" "$dir/.reorder-hot/init"
 	cat >"$map"
+	[ -z "$more" ] || cp -a "$more/." "$dir/"
 	cp "$TMP/initrd" "$TMP/initrd.all"
 	pack "$dir" >>"$TMP/initrd.all"
 	nbdkit -f --exit-with-parent -U "$TMP/nbd" -P "$TMP/pid" "$PLUGIN" file="$TMP/tiny.iso" log="$TMP/$name.reads" "$@" &
 	local server=$!
 	until [ -s "$TMP/pid" ]; do sleep 0.05; done
-	timeout 300 qemu-system-x86_64 -machine q35 -accel tcg -m "${memory:-1024}" -nodefaults -display none \
+	timeout 600 qemu-system-x86_64 -machine q35 -accel tcg -m "${memory:-1024}" -nodefaults -display none \
 		-no-reboot -serial stdio -kernel "$TMP/vmlinuz" -initrd "$TMP/initrd.all" \
-		-drive if=none,id=cd,format=raw,readonly=on,file="nbd+unix:///?socket=$TMP/nbd" -device ide-cd,drive=cd \
+		-drive if=none,id=disc,format=raw,readonly=on,file="nbd+unix:///?socket=$TMP/nbd" "${devices[@]}" \
 		-append "console=ttyS0 quiet panic=-1 live-media=/dev/mapper/reorder-hot t.late=${late:-0} $words" </dev/null >"$log" 2>&1
 	kill "$server"
 	wait "$server" 2>/dev/null
@@ -179,7 +205,7 @@ table() {
 		{ line(at, $1 - at, "11:0 " at / 512); line($1, $2, "7:1000 " store / 512); at = $1 + $2; store += $2 }
 		END { line(at, size - at, "11:0 " at / 512) }' <<<"$extents"
 }
-boot good "rd.reorder.release=60 $loader $agent" < <(map)
+boot good "rd.reorder.release=20 $loader $agent" < <(map)
 is "$(said good source)" /dev/mapper/reorder-hot 'the framework, which looks for a disc all the time, mounts the node'
 is "$(said good link)" ../dm-1000 'the node is a link as udev makes it'
 is "$(said good table)" "$(table)" 'the table joins RAM and medium'
@@ -209,12 +235,12 @@ boot broken "$loader" < <(map | head -c -20)
 is "$(said broken source) $(said broken table)" "/dev/mapper/reorder-hot $plain" 'a truncated map: the medium alone'
 like "$(said broken log)" '^sr0 without RAM: it ends early$' 'and the reason'
 
-boot foreign "t.named=1 $loader" < <(volume_id=ANOTHER patience=10 map)
+boot foreign "t.named=1 $loader" < <(volume_id=ANOTHER patience=40 map)
 is "$(said foreign source) $(said foreign table)" "/dev/mapper/reorder-hot $plain" \
 	'a map of another medium: the medium that there is, alone'
 like "$(said foreign log)" '^sr0 without RAM: the hot map is of another medium$' 'and the reason'
 
-boot garbage "t.named=1 rd.reorder.patience=10 $loader" < <(echo garbage)
+boot garbage "t.named=1 rd.reorder.patience=40 $loader" < <(echo garbage)
 is "$(said garbage source) $(said garbage link)" '/dev/mapper/reorder-hot ../sr0' 'no map at all: a link to the medium'
 like "$(said garbage log)" '^sr0 without RAM: no device-mapper; ' 'and the reason'
 
@@ -234,8 +260,51 @@ is "$(said error table)" "$(extents=$(echo "32768 4096"; echo "$second 4194304")
 	'a read error: what lies in front of it is in RAM'
 like "$(said error log)" "^4198400 of $hot bytes of sr0 in RAM after .* \\(I/O error\\)\$" 'and the reason'
 
-boot cut "$loader rd.reorder.patience=25" rate_inner=500000 rate_outer=500000 < <(map)
+boot cut "$loader rd.reorder.patience=60" rate_inner=300000 rate_outer=300000 < <(map)
 like "$(said cut log)" "^[0-9]+ of $hot bytes of sr0 in RAM after .* \\(cut off\\)\$" 'a sweep that lasts too long is cut off'
 like "$(said cut table)" ' linear 7:1000 ' 'and what was read is used'
 
+# --- on a running system ---
+unpacked() { zstd -dc "$TMP/initrd" 2>/dev/null | cpio -i --to-stdout --quiet "$1" 2>/dev/null; }
+more=$TMP/more
+mkdir -p "$TMP/extra2/live" "$TMP/mapped/.reorder-hot" "$more/tools/host"
+"$IMAGES/tiny-iso" --fast "$TMP/fast.iso" >/dev/null
+osirrox -indev "$TMP/fast.iso" -extract /live/initrd.img "$TMP/extra2/live/initrd.img" >/dev/null 2>&1
+map >"$TMP/mapped/.reorder-hot/map"
+pad "$TMP/extra2/live/initrd.img"
+pack "$TMP/mapped" >>"$TMP/extra2/live/initrd.img"
+"$IMAGES/tiny-iso" --fast --extra "$TMP/extra2" "$more/tools/map.iso" >/dev/null
+cp "$O/reorder-livecd" "$more/tools/"
+for file in $(ldd "$O/reorder-livecd" | grep -o '/[^ ]*'); do cp "$file" "$more/tools/host/"; done
+for path in $modules; do
+	unpacked "lib/modules/$release/$path" >"$more/tools/${path##*/}"
+	echo "${path##*/}" >>"$more/tools/modules.dm"
+done
+devices=(-device "ide-cd,drive=disc,bus=ide.0" -device "ide-cd,drive=second,bus=ide.1"
+	-drive "if=none,id=second,format=raw,readonly=on,file=nbd+unix:///?socket=$TMP/nbd")
+boot host t.host=1 < <(map)
+like "$(said host busy)" '/dev/sr0: cannot be opened; it must not be mounted: .*busy' 'dm: a disc that is mounted is refused'
+is "$(said host activate)" "/dev/mapper/reorder-hot: $hot bytes of /dev/sr1 in RAM" 'dm --activate'
+is "$(said host host-table)" "$(table | sed 's/ 7:1000 / 7:1 /; s/ 11:0 / 11:1 /')" 'makes the table of the loader'
+is "$(said host status)" "/dev/mapper/reorder-hot: $hot of $device_size bytes in RAM, the others on 11:1; in use by 0" 'dm --status'
+like "$(said host again)" 'is there already' 'dm --activate, again'
+is "$(said host host-medium)" "$(md5sum <"$TMP/extra/ballast")" 'what is in RAM is right'
+is "$(said host release)" "/dev/mapper/reorder-hot: the RAM is given back; the device is in use, it stays
+/dev/mapper/reorder-hot: the RAM is given back; the device is gone" 'dm --release, in use and not'
+is "$(said host host-plain)" "${plain/11:0/11:1}" 'in use, the medium alone stays'
+is "$(said host host-loops)" 0 'the loop device is gone'
+is "$(said host gone)" '/dev/mapper/reorder-hot: is not there' 'dm --status of nothing'
+more=
+
+# --- on a disk: the partition that holds the volume is enough, the others stay free ---
+start=$((device_size / 512 + 2048))
+dd if="$TMP/fast.iso" of="$TMP/tiny.iso" bs=512 seek=$start conv=notrunc status=none
+perl -e 'print pack("x4Cx3VV" x 2 . "x32v", 0x17, 0, $ARGV[0] / 512, 0x83, $ARGV[1], $ARGV[2] / 512, 0xaa55)' "$device_size" $start \
+	"$(stat -c %s "$TMP/fast.iso")" |
+	dd of="$TMP/tiny.iso" bs=1 seek=446 conv=notrunc status=none
+devices=(-device "virtio-blk-pci,drive=disc")
+boot disk "t.disk=1 $loader" < <(map)
+is "$(said disk source)" /dev/mapper/reorder-hot 'a disk: the node'
+like "$(said disk log)" "^$hot of $hot bytes of vda1 in RAM" 'a partition that holds the volume is taken'
+is "$(said disk mountable)" vda2 'the other one can be mounted'
 done_testing
