@@ -188,11 +188,8 @@ static void look_into_squashfs(const li_iso *iso, li_image *image, const img_sou
 		refuse_for_error(image, source, reason);
 		return;
 	}
-	if (holds_ext4(tree)) {
-		refuse(image, "ext4 inside squashfs; not supported yet");
-		return;
-	}
-	image->is_root = is_root_tree(tree);
+	image->wraps_ext4 = holds_ext4(tree);
+	image->is_root = image->wraps_ext4 || is_root_tree(tree);
 	if (!image->is_root)
 		return;
 	seal = li_seal_find(iso, image->file, source, super.bytes_used);
@@ -213,11 +210,27 @@ static gboolean has_root_name(const li_file *file)
 	return FALSE;
 }
 
+/* A root without a squashfs around it. What can't be done with it, who opens it says. */
+static void look_into_ext4(const li_iso *iso, li_image *image, const img_source *source)
+{
+	g_autofree char *seal = NULL;
+
+	image->is_root = has_root_name(image->file);
+	if (!image->is_root)
+		return;
+	seal = li_seal_find(iso, image->file, source, source->size);
+	if (seal)
+		refuse(image, "%s", seal);
+}
+
 static void look_into(const li_iso *iso, li_image *image, const img_source *source)
 {
 	switch (image->kind) {
 	case LI_IMAGE_SQUASHFS:
 		look_into_squashfs(iso, image, source);
+		return;
+	case LI_IMAGE_EXT4:
+		look_into_ext4(iso, image, source);
 		return;
 	case LI_IMAGE_EROFS:
 		image->is_root = TRUE;

@@ -90,10 +90,11 @@ typedef enum {
 typedef struct {
 	const li_file *file;
 	li_image_kind kind;
-	char *type;       /* libblkid's name: "squashfs", "erofs", "squashfs3", … */
-	gboolean is_root; /* it has /sbin/init, /etc/os-release or usr/lib/os-release, or an ext4
-			     that has */
-	char *refusal;    /* why it can't be reordered; NULL if it can */
+	char *type;          /* libblkid's name: "squashfs", "erofs", "squashfs3", … */
+	gboolean is_root;    /* it has /sbin/init, /etc/os-release or usr/lib/os-release, or an ext4
+				that has */
+	gboolean wraps_ext4; /* a squashfs around LiveOS/rootfs.img or LiveOS/ext3fs.img */
+	char *refusal;       /* why it can't be reordered; NULL if it can */
 } li_image;
 
 typedef struct {

@@ -14,6 +14,8 @@
 #include "reorder/compare_run.h"
 #include "reorder/compare_summary.h"
 #include "reorder/engines.h"
+#include "reorder/ext4/ext4_tree.h"
+#include "reorder/ext4/verify_job.h"
 #include "reorder/input.h"
 #include "reorder/preload.h"
 #include "reorder/recording.h"
@@ -49,6 +51,8 @@ static ro_engine_job engine_job(const job *j)
 	return (ro_engine_job){
 		.iso_path = j->input.iso->path,
 		.tree = j->input.tree,
+		.outer = j->input.outer,
+		.outer_inode = j->input.outer_inode,
 		.plan = j->plan,
 		.workdir = j->workdir ? ro_workdir_path(j->workdir) : NULL,
 		.out_path = j->new_image,
@@ -131,6 +135,16 @@ static gboolean open_output(job *j, GError **error)
 	return j->output != NULL;
 }
 
+/* The hot map is of a squashfs. */
+static gboolean check_kind(const job *j, GError **error)
+{
+	if (j->options->preload == RO_PRELOAD_NONE || !ro_ext4_is_tree(j->input.tree))
+		return TRUE;
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s: its root is an ext4, for which there is no preload yet; leave --preload away",
+		j->options->input);
+}
+
 /* Everything that can be known to fail fails here, before the long work. */
 static gboolean prepare(job *j, GError **error)
 {
@@ -143,7 +157,7 @@ static gboolean prepare(job *j, GError **error)
 		!ro_input_open(&j->input, options->input, error))
 		return FALSE;
 	warn_of_notes(j->input.iso);
-	if (!open_output(j, error) || !open_trace_output(j, error))
+	if (!check_kind(j, error) || !open_output(j, error) || !open_trace_output(j, error))
 		return FALSE;
 	g_autofree char *parent = ro_work_parent(options, result_path(j));
 	j->workdir = ro_workdir_new(parent, error);
@@ -217,7 +231,7 @@ static gboolean our_fault(GError **error)
 	return FALSE;
 }
 
-static gboolean verify(job *j, GError **error)
+static gboolean verify_squashfs(job *j, GError **error)
 {
 	int fd = g_open(j->new_image, O_RDONLY | O_CLOEXEC, 0);
 
@@ -228,6 +242,16 @@ static gboolean verify(job *j, GError **error)
 	gboolean ok = tree && ro_verify_image(j->input.tree, tree, j->plan, j->progress,
 				      &j->verified, error);
 	close(fd);
+	return ok;
+}
+
+static gboolean verify(job *j, GError **error)
+{
+	ro_engine_job engine = engine_job(j);
+	gboolean ok = ro_ext4_is_tree(j->input.tree)
+			      ? ro_ext4_verify_job(&engine, &j->verified, error)
+			      : verify_squashfs(j, error);
+
 	return ok || our_fault(error);
 }
 

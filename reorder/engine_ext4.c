@@ -11,6 +11,7 @@
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4/wrapping.h"
 #include "reorder/util/child.h"
+#include "reorder/util/error.h"
 
 static gboolean check(const ro_engine_job *job, GError **error)
 {
@@ -52,6 +53,8 @@ static gboolean rebuild(const ro_engine_job *job, GError **error)
 	ro_ext4_wrap_job wrap = {
 		job->outer, job->outer_inode, path, job->workdir, job->out_path, job->progress};
 
+	ro_warn("%s: an overlay that was saved above the old filesystem must not be used with the new one, in which blocks have moved; discard it",
+		img_tree_source(job->tree)->label);
 	if (!job->outer)
 		return relocate(job, job->out_path, error);
 	return relocate(job, path, error) && ro_ext4_wrap(&wrap, error);

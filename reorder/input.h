@@ -12,8 +12,13 @@
 typedef struct {
 	li_iso *iso;           /* owned */
 	const li_image *image; /* of iso */
-	img_tree *tree;        /* owned */
-	struct stat stat;      /* of the ISO when it was opened */
+	img_tree *tree;        /* owned; of the root: a squashfs, or an ext4 */
+	/* Where an ext4 is in a squashfs: that one, owned, and the index of its inode; else NULL.
+	 * It is unpacked to a file without a name. */
+	img_tree *outer;
+	guint32 outer_inode;
+	int inside_fd;
+	struct stat stat; /* of the ISO when it was opened */
 } ro_input;
 
 /* Refusals are RO_ERROR_UNSUITABLE. Clear it in either case. */

@@ -39,7 +39,7 @@ void ro_argv_add(GPtrArray *argv, ...)
 
 void ro_argv_add_number(GPtrArray *argv, const char *option, guint64 number)
 {
-	ro_argv_add(argv, option, NULL);
+	g_ptr_array_add(argv, g_strdup(option));
 	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT, number));
 }
 
@@ -108,17 +108,19 @@ gboolean ro_mksquashfs_settle(const char *path, const img_super *source, GError 
 GPtrArray *ro_mksquashfs_command(const char *from, const char *to, const img_super *super,
 	guint64 image_size, GError **error)
 {
+	const char *const words[] = {from, to, "-noappend", "-no-progress", "-exit-on-error"};
 	g_autoptr(GPtrArray) argv = ro_argv_new("mksquashfs");
 	ro_host_limits limits;
 	guint64 memory;
 
-	ro_argv_add(argv, from, to, "-noappend", "-no-progress", "-exit-on-error", NULL);
+	for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
+		g_ptr_array_add(argv, g_strdup(words[i]));
 	if (!ro_mksquashfs_options(argv, super, image_size, error))
 		return NULL;
 	ro_host_limits_read("", &limits);
 	memory = CLAMP(limits.memory / 4 >> 20, PACK_MEMORY_MIN, PACK_MEMORY_MAX);
 	ro_argv_add_number(argv, "-processors", limits.processors);
-	ro_argv_add(argv, "-mem", NULL);
+	g_ptr_array_add(argv, g_strdup("-mem"));
 	g_ptr_array_add(argv, g_strdup_printf("%" G_GUINT64_FORMAT "M", memory));
 	return g_steal_pointer(&argv);
 }
