@@ -178,8 +178,20 @@ static struct dmx_segment *segments_of(const struct dmx_map *map, const char *me
 	return NULL;
 }
 
+/* Blanks and newlines end a word or a line of a table, which knows no escapes. */
+static gboolean check_word(const char *medium, GError **error)
+{
+	if (*medium && medium[strcspn(medium, " \t\n\v\f\r")] == '\0')
+		return TRUE;
+	return ro_fail(error, RO_ERROR_USAGE,
+		"'%s': no name for a table; use one without blanks or the device's MAJOR:MINOR",
+		medium);
+}
+
 char *dmx_device_table(const struct dmx_map *map, const char *medium, guint64 size, GError **error)
 {
+	if (!check_word(medium, error))
+		return NULL;
 	g_autofree char *ram = g_strdup_printf("%d:%d", LOOP_MAJOR, DMX_LOOP);
 	g_autoptr(GString) text = g_string_new(NULL);
 	size_t count;
@@ -211,12 +223,13 @@ static gboolean drive_open(drive *d, const char *path, GError **error)
 	struct stat st;
 	int block;
 
+	d->fd = -1; /* opening a FIFO would wait */
+	if (stat(path, &st) == 0 && !S_ISBLK(st.st_mode))
+		return ro_fail(error, RO_ERROR_FAILED, "%s: no block device", path);
 	*d = (drive){.path = path, .fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC)};
-	if (d->fd < 0 || fstat(d->fd, &st) < 0)
+	if (d->fd < 0)
 		return ro_fail_errno(error, errno, "%s: cannot be opened%s", path,
 			errno == EBUSY ? "; it must not be mounted" : "");
-	if (!S_ISBLK(st.st_mode))
-		return ro_fail(error, RO_ERROR_FAILED, "%s: no block device", path);
 	if (ioctl(d->fd, BLKGETSIZE64, &d->size) < 0 || ioctl(d->fd, BLKSSZGET, &block) < 0)
 		return ro_fail_errno(error, errno, "%s: its size cannot be read", path);
 	d->block = (guint)block;

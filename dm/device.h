@@ -23,8 +23,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(dmx_device_state, dmx_device_state_clear)
 
 /*
  * The table that the loader would build for a medium in the drive; lines as "dmsetup table" prints
- * them. size: bytes of the medium. RO_ERROR_UNSUITABLE if the map does not fit it. Owned by the
- * caller.
+ * them. size: bytes of the medium. RO_ERROR_UNSUITABLE if the map does not fit it, RO_ERROR_USAGE
+ * for a name that is no word of a table. Owned by the caller.
  */
 char *dmx_device_table(const struct dmx_map *map, const char *medium, guint64 size, GError **error);
 

@@ -58,11 +58,13 @@ static char *temp_path(const char *iso_path)
 	return g_strconcat(path, ".tmp", NULL);
 }
 
+/* A symlink that leads nowhere counts: what has that name is not overlooked. */
 gboolean li_journal_exists(const char *iso_path)
 {
 	g_autofree char *path = li_journal_path(iso_path);
+	struct stat st;
 
-	return access(path, F_OK) == 0;
+	return lstat(path, &st) == 0;
 }
 
 static gboolean sync_directory(const char *path, GError **error)
@@ -193,15 +195,36 @@ static gboolean write_all(
 	return fsync(fd) == 0 || ro_fail_errno(error, errno, "%s: sync", path);
 }
 
+static int create_temp(const char *temp, GError **error)
+{
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		ro_fail_errno(error, errno, "%s: the undo journal cannot be created", temp);
+	return fd;
+}
+
+gboolean li_journal_check(const char *iso_path, GError **error)
+{
+	g_autofree char *temp = temp_path(iso_path);
+	int fd = create_temp(temp, error);
+
+	if (fd < 0)
+		return FALSE;
+	close(fd);
+	unlink(temp);
+	return TRUE;
+}
+
 gboolean li_journal_write(const char *iso_path, const li_overlay *overlay, GError **error)
 {
 	g_autofree char *path = li_journal_path(iso_path), *temp = temp_path(iso_path);
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = create_temp(temp, error);
 	g_auto(journal) j = {0};
 	gboolean fine;
 
 	if (fd < 0)
-		return ro_fail_errno(error, errno, "%s: create", temp);
+		return FALSE;
 	take_ranges(&j, overlay);
 	fine = write_all(&j, iso_path, overlay->fd, fd, temp, error);
 	close(fd);
@@ -309,15 +332,30 @@ static gboolean undo(int fd, const char *path, const char *iso_path, int iso_fd,
 	return li_journal_remove(iso_path, error);
 }
 
+/* In a directory for all anybody can put something of that name there. */
+static gboolean check_journal(int fd, const char *path, int iso_fd, GError **error)
+{
+	struct stat st, iso;
+
+	if (fd < 0 && errno != ELOOP)
+		return ro_fail_errno(error, errno, "%s", path);
+	if (fd >= 0 && fstat(fd, &st) == 0 && fstat(iso_fd, &iso) == 0 && S_ISREG(st.st_mode) &&
+		(st.st_uid == geteuid() || st.st_uid == iso.st_uid))
+		return TRUE;
+	return ro_fail(error, RO_ERROR_FAILED,
+		"%s: not a file, or neither yours nor the ISO's owner's; remove it if the ISO is right",
+		path);
+}
+
 gboolean li_journal_undo(const char *iso_path, int iso_fd, GError **error)
 {
 	g_autofree char *path = li_journal_path(iso_path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	gboolean fine;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	gboolean fine =
+		check_journal(fd, path, iso_fd, error) && undo(fd, path, iso_path, iso_fd, error);
 
 	if (fd < 0)
-		return ro_fail_errno(error, errno, "%s", path);
-	fine = undo(fd, path, iso_path, iso_fd, error);
+		return FALSE;
 	close(fd);
 	return fine;
 }

@@ -20,6 +20,9 @@ char *li_journal_path(const char *iso_path);
 /* Whether there is one: the ISO may be half changed. */
 gboolean li_journal_exists(const char *iso_path);
 
+/* Whether it can be created, before long work. */
+gboolean li_journal_check(const char *iso_path, GError **error);
+
 /* Writes it for the changes of an overlay. */
 gboolean li_journal_write(const char *iso_path, const li_overlay *overlay, GError **error);
 
@@ -28,7 +31,8 @@ gboolean li_journal_remove(const char *iso_path, GError **error);
 
 /*
  * Puts the old bytes back and removes the journal; iso_fd is open for writing. RO_ERROR_FAILED,
- * with nothing changed, if the journal is damaged or is another ISO's.
+ * with nothing changed, if the journal is damaged, another ISO's, no regular file, or neither this
+ * user's nor the ISO's owner's.
  */
 gboolean li_journal_undo(const char *iso_path, int iso_fd, GError **error);
 

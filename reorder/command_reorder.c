@@ -122,7 +122,8 @@ static gboolean lock_in_place(job *j, GError **error)
 {
 	li_iso_unlock(j->input.iso);
 	j->in_place_fd = li_open_in_place(j->options->input, error);
-	return j->in_place_fd >= 0 && ro_input_unchanged(&j->input, error);
+	return j->in_place_fd >= 0 && ro_input_unchanged(&j->input, error) &&
+	       li_journal_check(j->options->input, error);
 }
 
 static gboolean open_output(job *j, GError **error)

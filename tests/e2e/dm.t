@@ -49,6 +49,9 @@ fails 'an ISO without a map' 3 'no initrd of it has a hot map' "$TMP/in.iso" --t
 fails 'something to do is needed' 2 'needs one of --table' "$TMP/out.iso"
 fails 'not two things' 2 'exclude each other' "$TMP/out.iso" --table --status
 fails 'not the same twice' 2 'given twice' "$TMP/out.iso" --table --table
+fails 'a device with a newline' 2 'no name for a table' "$TMP/out.iso" --table --device $'/dev/x\n0 8 zero'
+fails 'a device with a blank' 2 'no name for a table' "$TMP/out.iso" --table --device '/dev/a b'
+fails 'a device without a name' 2 'no name for a table' "$TMP/out.iso" --table --device ''
 fails 'the ISO is needed' 2 'OUT.iso is missing' --status
 if [ ! -e /sys/class/misc/device-mapper ]; then
 	for action in --activate --release --status; do

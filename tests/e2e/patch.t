@@ -117,6 +117,12 @@ if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
 	run unprivileged "$PROGRAM" public/mine.iso --in-place --trace boot.trace --work-dir public
 	is "$status" 1 'in place without the right to write: exit status'
 	like "$err" 'mine.iso: open to change it in place: Permission denied' 'in place without the right to write: the reason'
+	chmod 666 public/mine.iso && chmod 755 public
+	# Known before the work, for which there is no place either.
+	run unprivileged "$PROGRAM" public/mine.iso --in-place --trace boot.trace --work-dir /nowhere
+	is "$status" 1 'no place for the journal: exit status'
+	like "$err" 'reorder-undo.tmp: the undo journal cannot be created: Permission denied' 'no place for the journal: the reason'
+	ok 'no place for the journal: the ISO is as it was' cmp public/mine.iso isolinux-hybrid.iso
 else
 	skip 'unprivileged runs' 'needs root and setpriv'
 fi
@@ -253,4 +259,22 @@ refuse 1 'damaged' 'half a journal' recover half.iso
 ok 'nothing was changed by these' cmp half.iso half-copy.iso
 cp good-journal half.iso.reorder-undo && flip half.iso 33000
 refuse 1 'not the ISO that .* was made for' 'the journal of another ISO' recover half.iso
+cp half-copy.iso half.iso
+mkfifo fifo
+for odd in good-journal fifo /nowhere; do
+	ln -sf "$odd" half.iso.reorder-undo
+	refuse 1 'reorder-undo: not a file' "a journal that is a symlink to $odd" recover half.iso
+done
+rm half.iso.reorder-undo && mkfifo half.iso.reorder-undo
+run timeout 60 "$PROGRAM" recover half.iso
+is "$status" 1 'a journal that is a FIFO: exit status'
+like "$err" 'reorder-undo: not a file' 'a journal that is a FIFO: the reason'
+rm half.iso.reorder-undo && cp good-journal half.iso.reorder-undo
+if [ "$(id -u)" = 0 ]; then
+	chown 65533 half.iso.reorder-undo
+	refuse 1 'neither yours nor' 'a journal of somebody else' recover half.iso
+else
+	skip 'a journal of somebody else' 'needs root'
+fi
+ok 'nothing was changed by these either' cmp half.iso half-copy.iso
 done_testing
