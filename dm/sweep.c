@@ -3,9 +3,13 @@
  * The sweep runs in a process of its own: a drive that takes for ever over a bad sector holds up
  * that one only.
  *
- * It reads past the page cache (O_DIRECT): what is in the store will not be asked of the medium
- * again, so that a second copy would only take memory, and the size of the requests does not depend
- * on the read-ahead that the guest is set to.
+ * While it runs, others look for filesystems on the medium (udev, blkid). What they read are small
+ * extents of the map, which are read first and through the page cache: the others find them there,
+ * and the drive need not leave the sweep for them.
+ *
+ * The rest it reads past the page cache (O_DIRECT): what is in the store will not be asked of the
+ * medium again, so that a second copy would only take memory, and the size of the requests does not
+ * depend on the read-ahead that the guest is set to.
  */
 #include "dm/sweep.h"
 
@@ -24,7 +28,7 @@
 
 #include "dm/names.h"
 
-enum { CHUNK = 1 << 20, POLL_MS = 60000, READ_END = 0, WRITE_END = 1 };
+enum { CHUNK = 1 << 20, SMALL = 128 << 10, POLL_MS = 60000, READ_END = 0, WRITE_END = 1 };
 
 /* What the reader tells: in shared memory. */
 struct progress {
@@ -115,7 +119,7 @@ static size_t read_chunk(int fd, char *buffer, size_t length, uint64_t offset, i
 		}
 		done += (size_t)n;
 	}
-	if (!(fcntl(fd, F_GETFL) & O_DIRECT))
+	if (length > SMALL && !(fcntl(fd, F_GETFL) & O_DIRECT))
 		posix_fadvise(fd, (off_t)offset, (off_t)length, POSIX_FADV_DONTNEED);
 	return done;
 }
@@ -154,15 +158,32 @@ static int read_extent(
 	return error;
 }
 
+static bool is_small(const struct dmx_extent *extent)
+{
+	return extent->length <= SMALL;
+}
+
+/* Errors are those of the sweep that follows. */
+static void cache_small(int medium, const struct dmx_extent *extents, size_t count, char *buffer)
+{
+	set_direct(medium, false);
+	for (size_t i = 0; i < count; i++)
+		if (is_small(&extents[i]))
+			(void)!pread(medium, buffer, extents[i].length, (off_t)extents[i].offset);
+}
+
 static void read_all(int medium, const struct dmx_extent *extents, size_t count, int store,
 	struct progress *progress)
 {
 	char *buffer = memory(CHUNK, MAP_PRIVATE);
 	int error = buffer ? 0 : ENOMEM;
 
-	set_direct(medium, true);
-	for (size_t i = 0; i < count && !error; i++)
+	if (!error)
+		cache_small(medium, extents, count, buffer);
+	for (size_t i = 0; i < count && !error; i++) {
+		set_direct(medium, !is_small(&extents[i]));
 		error = read_extent(medium, store, buffer, &extents[i], progress);
+	}
 	progress->error = error;
 }
 
