@@ -313,7 +313,7 @@ static gboolean compare_owners(const comparison *c, ext2_ino_t ino, guint32 *old
 
 static gboolean compare_inode(comparison *c, ext2_ino_t ino, GError **error)
 {
-	guint32 old_xattrs, new_xattrs;
+	guint32 old_xattrs = 0, new_xattrs = 0;
 	gboolean with_map;
 
 	if (!read_inode(&c->old, ino, c->inode_size, error) ||
