@@ -5,7 +5,7 @@
 _reorder_livecd() {
 	local cur prev words cword verb=
 	_init_completion -s || return
-	case ${words[1]:-} in trace | plan | inspect | compare | simulate | recover | hotmap) verb=${words[1]} ;; esac
+	case ${words[1]:-} in trace | plan | inspect | compare | simulate | recover | hotmap | dm) verb=${words[1]} ;; esac
 
 	case $prev in
 	--order) mapfile -t COMPREPLY < <(compgen -W 'access size path random' -- "$cur") && return ;;
@@ -33,6 +33,6 @@ _reorder_livecd() {
 		return
 	fi
 	_filedir
-	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect compare simulate recover hotmap' -- "$cur")
+	[ "$cword" -gt 1 ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'trace plan inspect compare simulate recover hotmap dm' -- "$cur")
 }
 complete -F _reorder_livecd reorder-livecd
