@@ -97,7 +97,7 @@ static gboolean rewrite_as(const fixture *f, const char *in_name, const char *ou
 	g_autofree char *in = in_dir(f, in_name), *out = in_dir(f, out_name),
 			*content = in_dir(f, "new");
 	g_autoptr(li_iso) iso = li_iso_open(in, error);
-	li_replacement replacement = {NULL, content};
+	li_replacement replacement = {.content = content};
 	li_write_job job = {.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = f->dir,
@@ -539,7 +539,7 @@ static void test_input_that_ends_early(fixture *f, gconstpointer data)
 	g_autofree char *in = in_dir(f, "in.iso"), *out = in_dir(f, "out.iso"),
 			*content = in_dir(f, "new");
 	g_autoptr(li_iso) iso = NULL;
-	li_replacement replacement = {NULL, content};
+	li_replacement replacement = {.content = content};
 	li_write_job job = {.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = f->dir,
@@ -566,7 +566,7 @@ static void test_never_writes_to_a_file_with_content(fixture *f, gconstpointer d
 {
 	g_autofree char *in = in_dir(f, "in.iso"), *content = in_dir(f, "new");
 	g_autoptr(li_iso) iso = NULL;
-	li_replacement replacement = {NULL, content};
+	li_replacement replacement = {.content = content};
 	li_write_job job = {.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = f->dir,
@@ -609,7 +609,7 @@ static void test_verification_finds_damage(fixture *f, gconstpointer data)
 	g_autofree char *in = in_dir(f, "in.iso"), *bad = in_dir(f, "bad.iso"),
 			*content = in_dir(f, "new");
 	g_autoptr(li_iso) iso = NULL;
-	li_replacement replacement = {NULL, content};
+	li_replacement replacement = {.content = content};
 	li_write_job job = {.replacements = &replacement,
 		.replacement_count = 1,
 		.workdir = f->dir,
