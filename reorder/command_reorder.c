@@ -222,10 +222,19 @@ static gboolean rebuild(job *j, GError **error)
 	       size_of(j->new_image, &j->new_image_size, error);
 }
 
-/* What is wrong with a file that this run has made is not the fault of the input. */
-static gboolean our_fault(GError **error)
+static gboolean names_input(const job *j, const GError *error)
 {
-	if (error && g_error_matches(*error, RO_ERROR, RO_ERROR_UNSUITABLE)) {
+	g_autofree char *object = g_strconcat(j->options->input, ":", NULL);
+
+	return g_str_has_prefix(error->message, object);
+}
+
+/* What is wrong with a file that this run has made is not the fault of the input; damage to the
+ * input that shows only now is. */
+static gboolean our_fault(const job *j, GError **error)
+{
+	if (error && g_error_matches(*error, RO_ERROR, RO_ERROR_UNSUITABLE) &&
+		!names_input(j, *error)) {
 		(*error)->code = RO_ERROR_FAILED;
 		g_prefix_error(error, "the new file is not right: ");
 	}
@@ -253,7 +262,7 @@ static gboolean verify(job *j, GError **error)
 			      ? ro_ext4_verify_job(&engine, &j->verified, error)
 			      : verify_squashfs(j, error);
 
-	return ok || our_fault(error);
+	return ok || our_fault(j, error);
 }
 
 static gboolean write_as_chosen(job *j, const li_write_job *write, GError **error)
@@ -305,7 +314,7 @@ static gboolean write_to(job *j, const char *out_path, gboolean with_preload, GE
 
 	if (with_preload && !ro_preload_begin(&j->preload, &preload, &write, error))
 		return FALSE;
-	return write_as_chosen(j, &write, error) || our_fault(error);
+	return write_as_chosen(j, &write, error) || our_fault(j, error);
 }
 
 /* --preload auto: boots both. The one with the preload is written over if it does not pay. */

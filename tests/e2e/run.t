@@ -199,6 +199,23 @@ rm -f out.iso
 ok 'nothing is left of these' nothing_left
 is "$(sha256sum <in.iso)" "$input_sum" 'the input survived the signals'
 
+# Damage to the input that shows only when it is compared: its attributes
+if [ "$(id -u)" = 0 ]; then
+	number() { od -An -t u8 -j "$1" -N 8 in.iso; }
+	image=$(($(xorriso -indev in.iso -find /live/filesystem.squashfs -exec report_lba -- 2>/dev/null |
+		awk -F, '/^File data/ { print $2 }') * 2048))
+	attributes=$(($(number $((image + $(number $((image + 56)))))))) # where they begin
+	cp in.iso damaged.iso
+	printf '\377\377\377\377' | dd of=damaged.iso bs=1 seek=$((image + attributes + 2)) conv=notrunc status=none
+	run "$PROGRAM" damaged.iso out.iso --trace boot.trace -q
+	is "$status" 3 'damaged attributes: exit status'
+	like "$err" '^reorder-livecd: damaged\.iso:/live/filesystem\.squashfs: attribute table: .*damaged$' \
+		'damaged attributes: the reason'
+	ok 'damaged attributes: nothing is left' nothing_left
+else
+	skip 'damaged attributes' 'needs root'
+fi
+
 # Without standard streams
 (
 	exec <&- >&- 2>&-
