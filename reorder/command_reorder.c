@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dm/names.h"
 #include "iso/journal.h"
 #include "iso/writer_patch.h"
 #include "reorder/compare_run.h"
@@ -105,6 +107,20 @@ static void warn_of_notes(const li_iso *iso)
 		ro_warn("%s", (const char *)g_ptr_array_index(iso->notes, i));
 }
 
+/* Its loader would read what was needed in the old order. */
+static void warn_of_preload(const li_iso *iso)
+{
+	for (guint i = 0; i < iso->entries->len; i++) {
+		const li_entry *entry = g_ptr_array_index(iso->entries, i);
+
+		if (!strstr(entry->cmdline, "rdinit=/" DMX_LOADER_PATH))
+			continue;
+		ro_warn("%s: has a preload, whose hot map will not fit the new order; better take the ISO from before",
+			iso->path);
+		return;
+	}
+}
+
 /* What an interrupted run has left is put in order first. */
 static gboolean recover(job *j, GError **error)
 {
@@ -158,6 +174,8 @@ static gboolean prepare(job *j, GError **error)
 		!ro_input_open(&j->input, options->input, error))
 		return FALSE;
 	warn_of_notes(j->input.iso);
+	if (options->preload == RO_PRELOAD_NONE)
+		warn_of_preload(j->input.iso);
 	if (!check_kind(j, error) || !open_output(j, error) || !open_trace_output(j, error))
 		return FALSE;
 	g_autofree char *parent = ro_work_parent(options, result_path(j));

@@ -193,6 +193,9 @@ refuse_iso() { # REGEX NAME TINY-ISO-OPTION…
 }
 "$PROGRAM" in.iso with.iso --trace live.trace --preload dm -q
 refuse 3 'no preload: .*has a preload already' 'a second preload' with.iso refused.iso --trace live.trace --preload dm
+run "$PROGRAM" with.iso reordered.iso --trace live.trace -q
+is "$status" 0 'reordered with the old preload' || diag "$err"
+like "$err" 'with.iso: has a preload, whose hot map will not fit' 'it is warned of'
 refuse 3 'no initrd of it has a hot map' 'hotmap of an ISO without' hotmap in.iso
 refuse 3 'no preload: .*not an x86 Linux kernel' 'no kernel' "$(tiny --fast fast.iso && echo fast.iso)" refused.iso \
 	--trace live.trace --preload dm
