@@ -29,7 +29,7 @@ static const ro_range fixed_places[] = {
 	{2 << 20, (2 << 20) + PAGE},
 	{4 << 20, (4 << 20) + PAGE},
 };
-enum { FIXED_END = 64 << 10 };
+enum { FIXED_END = 64 << 10, MEDIUM_ENDS = 516 << 10 };
 
 typedef struct {
 	const dmx_hot_map_job *job;
@@ -374,7 +374,8 @@ static void add_fixed(maker *m)
 		if (fixed_places[i].start < m->new_size)
 			add_in_image(m, fixed_places[i].start, fixed_places[i].end);
 	}
-	add(m, end - MIN(end, FIXED_END), end);
+	add(m, 0, MEDIUM_ENDS);
+	add(m, end - MIN(end, MEDIUM_ENDS), end);
 	add_in_image(m, m->new_size - MIN(m->new_size, FIXED_END), m->new_size);
 }
 

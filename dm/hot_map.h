@@ -14,7 +14,9 @@
  *   to the same distance from the start of the image, and of the medium (from their end, if it was
  *   within 1 MiB of that). Runs of more than 1 MiB are no probing and are left out;
  * - a fixed list of places, for the medium and the image: 0 to 68 KiB, 256 and 512 KiB, 1, 2 and
- *   4 MiB, the last 64 KiB; so a kept trace, which has no read log, will do.
+ *   4 MiB, the last 64 KiB; of the medium the first and the last 516 KiB, in which udev looks for
+ *   filesystems page by page while the sweep goes on; so a kept trace, which has no read log, will
+ *   do.
  *
  * Gaps of up to 147,456 bytes are read through: 0.1 s of transfer at the hub of the modelled CD
  * (trace/medium/drive.h), which is what the drive does anyway. Where that leaves too many extents,

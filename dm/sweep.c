@@ -28,7 +28,7 @@
 
 #include "dm/names.h"
 
-enum { CHUNK = 1 << 20, SMALL = 128 << 10, POLL_MS = 60000, READ_END = 0, WRITE_END = 1 };
+enum { CHUNK = 1 << 20, SMALL = 1 << 20, POLL_MS = 60000, READ_END = 0, WRITE_END = 1 };
 
 /* What the reader tells: in shared memory. */
 struct progress {
@@ -119,8 +119,6 @@ static size_t read_chunk(int fd, char *buffer, size_t length, uint64_t offset, i
 		}
 		done += (size_t)n;
 	}
-	if (length > SMALL && !(fcntl(fd, F_GETFL) & O_DIRECT))
-		posix_fadvise(fd, (off_t)offset, (off_t)length, POSIX_FADV_DONTNEED);
 	return done;
 }
 
@@ -139,6 +137,11 @@ static bool write_chunk(int store, const char *buffer, size_t length, uint64_t o
 	return true;
 }
 
+static bool is_small(const struct dmx_extent *extent)
+{
+	return extent->length <= SMALL;
+}
+
 static int read_extent(
 	int fd, int store, char *buffer, const struct dmx_extent *extent, struct progress *progress)
 {
@@ -150,17 +153,15 @@ static int read_extent(
 		uint64_t stored = progress->bytes;
 
 		length = read_chunk(fd, buffer, length, extent->offset + at, &error);
+		if (!is_small(extent)) /* where O_DIRECT could not be had */
+			posix_fadvise(fd, (off_t)(extent->offset + at), (off_t)length,
+				POSIX_FADV_DONTNEED);
 		if (!write_chunk(store, buffer, length, DMX_STORE_LEAD + stored, &error))
 			break;
 		progress->bytes = stored + length;
 		at += length;
 	}
 	return error;
-}
-
-static bool is_small(const struct dmx_extent *extent)
-{
-	return extent->length <= SMALL;
 }
 
 /* Errors are those of the sweep that follows. */

@@ -117,14 +117,14 @@ static void mark_always(bitmap *b, const side *new)
 	static const guint64 places[] = {256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB};
 	guint64 base = new->image->extents[0].offset, end = base + new->image->size;
 
-	mark(b, 0, 68 * KIB);
+	mark(b, 0, 516 * KIB);
 	mark(b, base, base + 68 * KIB);
 	for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
 		mark(b, places[i], places[i] + PAGE);
 		mark(b, base + places[i], base + places[i] + PAGE);
 	}
 	mark(b, end - 64 * KIB, end);
-	mark(b, b->size - 64 * KIB, b->size);
+	mark(b, b->size - 516 * KIB, b->size);
 	mark(b, base + img_tree_metadata_start(new->tree),
 		base + img_tree_super(new->tree)->bytes_used);
 }
