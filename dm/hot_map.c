@@ -549,14 +549,21 @@ static gboolean parse_map(
 gboolean dmx_hot_map_of_iso(const li_iso *iso, struct dmx_map *map, GError **error)
 {
 	g_autoptr(GPtrArray) files = last_initrds(iso);
+	GError *damage = NULL; /* of the first that cannot be read: another may have the map */
 
 	memset(map, 0, sizeof(*map));
 	for (guint i = 0; i < files->len; i++) {
-		/* One that cannot be read has no map of ours. */
-		g_autoptr(GBytes) text = dmx_initrd_map(iso, files->pdata[i], NULL);
+		const li_file *file = files->pdata[i];
+		g_autoptr(GBytes) text = dmx_initrd_map(iso, file, damage ? NULL : &damage);
 
-		if (text)
-			return parse_map(iso, files->pdata[i], text, map, error);
+		if (text) {
+			g_clear_error(&damage);
+			return parse_map(iso, file, text, map, error);
+		}
+	}
+	if (damage) {
+		g_propagate_error(error, damage);
+		return FALSE;
 	}
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
 		"%s: no initrd of it has a hot map; make one with --preload dm", iso->path);

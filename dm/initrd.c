@@ -561,6 +561,6 @@ GBytes *dmx_initrd_map(const li_iso *iso, const li_file *file, GError **error)
 	data = g_bytes_get_data(bytes, &size);
 	segments = li_initrd_segments(data, size, error);
 	if (!segments || !li_initrd_visit(data, segments, segments->len - 1, &visitor, error))
-		return NULL;
+		g_prefix_error(error, "%s:%s: ", iso->path, file->path);
 	return map;
 }

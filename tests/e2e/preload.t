@@ -212,6 +212,7 @@ mkdir -p kiwi/live tree/sbin && : >tree/sbin/kiwi-live-root &&
 refuse_iso 'no preload: kiwi takes its medium by label only' 'kiwi' --extra kiwi --cmdline 'root=live:CDLABEL=X rd.live.image'
 mkdir -p broken/live && { cat foreign/live/initrd.img; echo junk; } >broken/live/initrd.img
 refuse_iso 'no preload: initrd: ' 'an initrd that the kernel would not take' --extra broken
+refuse 3 'case.iso:/live/initrd.img: initrd: ' 'hotmap of it' hotmap case.iso
 long=$(printf 'x%.0s' {1..1990})
 refuse_iso 'longer than the kernel takes' 'a command line that is full' --cmdline "boot=live $long"
 refuse 2 'not with --in-place' '--in-place' in.iso --in-place --trace live.trace --preload dm
