@@ -352,8 +352,8 @@ static gboolean check_in_place(const char *path, int fd, GError **error)
 			path);
 	if (li_journal_exists(path))
 		return ro_fail(error, RO_ERROR_FAILED,
-			"%s: a run with --in-place was interrupted; have the old ISO back with: reorder-livecd recover",
-			path);
+			"%s: a run with --in-place was interrupted; have the old ISO back with: reorder-livecd recover %s",
+			path, path);
 	return TRUE;
 }
 

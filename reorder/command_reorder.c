@@ -104,7 +104,7 @@ static gboolean open_trace_output(job *j, GError **error)
 static void warn_of_notes(const li_iso *iso)
 {
 	for (guint i = 0; i < iso->notes->len; i++)
-		ro_warn("%s", (const char *)g_ptr_array_index(iso->notes, i));
+		ro_warn("%s: %s", iso->path, (const char *)g_ptr_array_index(iso->notes, i));
 }
 
 /* Its loader would read what was needed in the old order. */
