@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dm/initrd.h"
+#include "dm/names.h"
 #include "iso/volume_tree.h"
 #include "reorder/image/le.h"
 #include "reorder/util/error.h"
@@ -517,6 +518,11 @@ void dmx_hot_map_clear(dmx_hot_map *map)
 /* --- reading it again --- */
 
 /* The last initrd of each entry, each once. Array of const li_file *, owned by the caller. */
+gboolean dmx_entry_has_preload(const li_entry *entry)
+{
+	return strstr(entry->cmdline, "rdinit=/" DMX_LOADER_PATH) != NULL;
+}
+
 static GPtrArray *last_initrds(const li_iso *iso)
 {
 	GPtrArray *files = g_ptr_array_new();

@@ -62,6 +62,9 @@ gboolean dmx_hot_map_make(const dmx_hot_map_job *job, dmx_hot_map *map, GError *
 void dmx_hot_map_clear(dmx_hot_map *map);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(dmx_hot_map, dmx_hot_map_clear)
 
+/* Whether the entry starts the loader. */
+gboolean dmx_entry_has_preload(const li_entry *entry);
+
 /*
  * The map that is in an ISO's initrds. RO_ERROR_UNSUITABLE if there is none or it is broken. To be
  * cleared with dmx_map_clear in either case.

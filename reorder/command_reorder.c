@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dm/names.h"
+#include "dm/hot_map.h"
 #include "iso/journal.h"
 #include "iso/writer_patch.h"
 #include "reorder/compare_run.h"
@@ -111,9 +111,7 @@ static void warn_of_notes(const li_iso *iso)
 static void warn_of_preload(const li_iso *iso)
 {
 	for (guint i = 0; i < iso->entries->len; i++) {
-		const li_entry *entry = g_ptr_array_index(iso->entries, i);
-
-		if (!strstr(entry->cmdline, "rdinit=/" DMX_LOADER_PATH))
+		if (!dmx_entry_has_preload(g_ptr_array_index(iso->entries, i)))
 			continue;
 		ro_warn("%s: has a preload, whose hot map will not fit the new order; better take the ISO from before",
 			iso->path);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dm/hot_map.h"
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
 #include "reorder/image/squashfs_super.h"
@@ -281,6 +282,8 @@ static void print_boot(const boot_facts *boot, FILE *out)
 	for (guint i = 0; i < boot->initrds->len; i++)
 		print_initrd(boot->initrds->pdata[i], out);
 	line(out, "command line", "%s", boot->entry->cmdline);
+	if (dmx_entry_has_preload(boot->entry))
+		line(out, "preload", "yes: reorder-livecd hotmap prints what it reads");
 }
 
 static gboolean read_super(const li_iso *iso, const li_image *image, img_super *super)
@@ -429,6 +432,7 @@ static void json_entries(const li_iso *iso, const li_entry *chosen, JsonBuilder 
 		ro_json_bytes(b, "kernel", entry->kernel);
 		json_strings("initrds", entry->initrds, b);
 		ro_json_bytes(b, "cmdline", entry->cmdline);
+		ro_json_bool(b, "preload", dmx_entry_has_preload(entry));
 		ro_json_bool(b, "default", entry->is_default);
 		ro_json_bool(b, "live", entry->is_live);
 		ro_json_bool(b, "chosen", entry == chosen);

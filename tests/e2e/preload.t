@@ -192,6 +192,8 @@ refuse_iso() { # REGEX NAME TINY-ISO-OPTION…
 	refuse 3 "$regex" "$name" case.iso refused.iso --trace live.trace --preload dm
 }
 "$PROGRAM" in.iso with.iso --trace live.trace --preload dm -q
+run "$PROGRAM" inspect with.iso
+like "$out" 'preload +yes: reorder-livecd hotmap' 'inspect tells'
 refuse 3 'no preload: .*has a preload already' 'a second preload' with.iso refused.iso --trace live.trace --preload dm
 run "$PROGRAM" with.iso reordered.iso --trace live.trace -q
 is "$status" 0 'reordered with the old preload' || diag "$err"
