@@ -160,7 +160,7 @@ interrupt() { # SIGNAL NAME ARG…
 	local signal=$1 name=$2 pid child
 	shift 2
 	rm -f hanging
-	PATH=$TMP/shim:$PATH env --default-signal=INT "$PROGRAM" "$@" >/dev/null 2>err.txt &
+	PATH=$TMP/shim:$PATH env --default-signal "$PROGRAM" "$@" >/dev/null 2>err.txt &
 	pid=$!
 	for _ in $(seq 100); do [ -s hanging ] && break; sleep 0.1; done
 	child=$(cat hanging 2>/dev/null)
