@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "iso/file_copy.h"
+#include "iso/lock.h"
 #include "reorder/image/le.h"
 #include "reorder/util/error.h"
 
@@ -375,13 +375,11 @@ static gboolean check_own(int fd, const char *iso_path, GError **error)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: has other names (hard links), which would change too; copy it first",
 			iso_path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK
-			       ? ro_fail(error, RO_ERROR_FAILED,
-					 "%s: in use by another run of reorder-livecd; wait for it",
-					 iso_path)
-			       : ro_fail_errno(error, errno, "%s: lock", iso_path);
-	return TRUE;
+	int status = li_lock_take(fd, LI_LOCK_CHANGE);
+	if (status == EAGAIN)
+		return ro_fail(error, RO_ERROR_FAILED,
+			"%s: in use by another run of reorder-livecd; wait for it", iso_path);
+	return status == 0 || ro_fail_errno(error, status, "%s: lock", iso_path);
 }
 
 int li_open_in_place(const char *iso_path, GError **error)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "iso/kernel_image.h"
 #include "iso/live_image.h"
 #include "iso/live_iso-internal.h"
+#include "iso/lock.h"
 #include "iso/seal.h"
 #include "iso/volume.h"
 #include "reorder/util/bytes_hash.h"
@@ -346,7 +346,7 @@ static gboolean check_in_place(const char *path, int fd, GError **error)
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) /* others lock devices */
 		return TRUE;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (li_lock_take(fd, LI_LOCK_READ) == EAGAIN)
 		return ro_fail(error, RO_ERROR_FAILED,
 			"%s: another run of reorder-livecd is changing it in place; wait for it",
 			path);
@@ -359,7 +359,7 @@ static gboolean check_in_place(const char *path, int fd, GError **error)
 
 void li_iso_unlock(const li_iso *iso)
 {
-	(void)!flock(iso->fd, LOCK_UN);
+	(void)!li_lock_take(iso->fd, LI_LOCK_NONE);
 }
 
 li_iso *li_iso_open(const char *path, GError **error)
