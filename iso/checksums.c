@@ -7,6 +7,7 @@
 #include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
+#include "reorder/util/pair.h"
 
 #define MAX_LIST (16u << 20) /* bytes of a list */
 
@@ -481,21 +482,6 @@ static gpointer hash(gpointer data)
 	return NULL;
 }
 
-/* Before and after at the same time: it is what writing takes longest for. */
-static gboolean hash_both(hashing *before, hashing *after, GError **error)
-{
-	GThread *thread = g_thread_new("checksum", hash, before);
-
-	hash(after);
-	g_thread_join(thread);
-	if (!before->error && !after->error)
-		return TRUE;
-	if (before->error && after->error)
-		g_clear_error(&after->error);
-	g_propagate_error(error, before->error ? before->error : after->error);
-	return FALSE;
-}
-
 static digests *digests_of(update *u, const char *path, GError **error)
 {
 	digests *d = g_hash_table_lookup(u->hashes, path);
@@ -516,7 +502,10 @@ static digests *digests_of(update *u, const char *path, GError **error)
 	before.digest = d->before;
 	after.digest = d->after;
 	g_hash_table_insert(u->hashes, (gpointer)after.node->path, d);
-	return hash_both(&before, &after, error) ? d : NULL;
+	/* At the same time: it is what writing takes longest for. */
+	gboolean fine = ro_pair_run(
+		hash, (ro_half){&before, &before.error}, (ro_half){&after, &after.error}, error);
+	return fine ? d : NULL;
 }
 
 /* As many upper-case digits as the line had: none or all. */

@@ -10,6 +10,7 @@
 #include "reorder/util/child.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
+#include "reorder/util/pair.h"
 
 #define MARK "ISO MD5SUM = "
 #define SUMS_MARK "FRAGMENT SUMS = "
@@ -187,20 +188,6 @@ static gpointer sum_up(gpointer data)
 	return NULL;
 }
 
-static gboolean sum_both(summing *before, summing *after, GError **error)
-{
-	GThread *thread = g_thread_new("isomd5", sum_up, before);
-
-	sum_up(after);
-	g_thread_join(thread);
-	if (!before->error && !after->error)
-		return TRUE;
-	if (before->error && after->error)
-		g_clear_error(&after->error);
-	g_propagate_error(error, before->error ? before->error : after->error);
-	return FALSE;
-}
-
 static gboolean is_right(const field *f, const summing *s)
 {
 	guint digits = f->sums ? FRAGMENT_DIGITS / f->count * f->count : 0;
@@ -221,7 +208,8 @@ gboolean li_isomd5_renew(li_overlay *iso, guint64 size, gboolean *right, GError 
 		return FALSE;
 	if (!field_parse(&f, size))
 		return TRUE;
-	if (!sum_both(&before, &after, error))
+	if (!ro_pair_run(sum_up, (ro_half){&before, &before.error}, (ro_half){&after, &after.error},
+		    error))
 		return FALSE;
 	*right = is_right(&f, &before);
 	if (!*right)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -150,16 +149,6 @@ static gboolean open_output(job *j, GError **error)
 	return j->output != NULL;
 }
 
-/* The hot map is of a squashfs. */
-static gboolean check_kind(const job *j, GError **error)
-{
-	if (j->options->preload == RO_PRELOAD_NONE || !ro_ext4_is_tree(j->input.tree))
-		return TRUE;
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s: its root is an ext4, for which there is no preload yet; leave --preload away",
-		j->options->input);
-}
-
 /* Everything that can be known to fail fails here, before the long work. */
 static gboolean prepare(job *j, GError **error)
 {
@@ -174,7 +163,7 @@ static gboolean prepare(job *j, GError **error)
 	warn_of_notes(j->input.iso);
 	if (options->preload == RO_PRELOAD_NONE)
 		warn_of_preload(j->input.iso);
-	if (!check_kind(j, error) || !open_output(j, error) || !open_trace_output(j, error))
+	if (!open_output(j, error) || !open_trace_output(j, error))
 		return FALSE;
 	g_autofree char *parent = ro_work_parent(options, result_path(j));
 	j->workdir = ro_workdir_new(parent, error);

@@ -15,7 +15,7 @@ static gboolean check_image(const ro_input *input, GError **error)
 		img_tree_source(input->tree)->fd == input->iso->fd)
 		return TRUE;
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s:%s: no preload: only where the root is a squashfs, not an ext4",
+		"%s:%s: its root is an ext4, for which there is no preload yet; leave --preload away",
 		input->iso->path, input->image->file->path);
 }
 

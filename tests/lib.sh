@@ -86,6 +86,16 @@ run() {
 	err=$(tr -d '\0' <"$TMP/.err")
 }
 
+# refuse STATUS REGEX NAME ARGUMENT…: the program ends so, with one line that says why.
+refuse() {
+	local wanted=$1 regex=$2 name=$3
+	shift 3
+	run "$PROGRAM" "$@"
+	is "$status" "$wanted" "$name: exit status"
+	like "$err" "$regex" "$name: the reason"
+	is "$(grep -c . <<<"$err")" 1 "$name: one line"
+}
+
 # requires COMMAND…: skips the whole test unless the command succeeds.
 requires() {
 	"$@" >/dev/null 2>&1 && return

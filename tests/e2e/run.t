@@ -68,14 +68,6 @@ is "$status" 0 'names with dash, comma, quotes and spaces' || diag "$err"
 ok 'the output has its odd name' test -s "./-out, 'o\".iso"
 
 # What is refused
-refuse() { # STATUS REGEX NAME ARG…
-	local wanted=$1 regex=$2 name=$3
-	shift 3
-	run "$PROGRAM" "$@"
-	is "$status" "$wanted" "$name: exit status"
-	like "$err" "$regex" "$name: the reason"
-	is "$(grep -c . <<<"$err")" 1 "$name: one line"
-}
 ln -s in.iso symlink.iso && ln in.iso hardlink.iso
 refuse 2 'the input itself' 'output = input' in.iso in.iso --trace boot.trace --force
 refuse 2 'the input itself' 'output = ./input' in.iso ./in.iso --trace boot.trace --force

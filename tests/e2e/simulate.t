@@ -69,14 +69,6 @@ else
 fi
 
 # What is refused
-refuse() { # STATUS REGEX NAME ARG…
-	local wanted=$1 regex=$2 name=$3
-	shift 3
-	run "$PROGRAM" "$@"
-	is "$status" "$wanted" "$name: exit status"
-	like "$err" "$regex" "$name: the reason"
-	is "$(grep -c . <<<"$err")" 1 "$name: one line"
-}
 refuse 2 'READ-LOG is missing' 'no log' simulate
 refuse 1 'No such file' 'a log that is not there' simulate nope.log
 head -c 5000 /dev/urandom >garbage.log
