@@ -23,7 +23,7 @@ PROVE ?= prove
 
 VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
-LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 ext2fs com_err blkid devmapper zlib liblzma libzstd liblz4
+LIBS_PKG := glib-2.0 gio-2.0 json-glib-1.0 libsquashfs1 ext2fs com_err blkid devmapper zlib liblzma libzstd liblz4 libcrypto
 PKG_CFLAGS := $(shell pkg-config --cflags $(LIBS_PKG))
 PKG_LIBS := $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
 

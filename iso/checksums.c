@@ -6,23 +6,23 @@
 
 #include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
+#include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
 #include "reorder/util/pair.h"
 
 #define MAX_LIST (16u << 20) /* bytes of a list */
 
-enum { CHUNK = 1 << 20, TYPES = 5, MAX_LISTS = 4096, MAX_ROUNDS = 16, MAX_SYMLINKS = 8 };
+enum { CHUNK = 1 << 20, MAX_LISTS = 4096, MAX_ROUNDS = 16, MAX_SYMLINKS = 8 };
 
 static const struct {
-	GChecksumType type;
 	guint digits;
 	const char *tag; /* BSD style; what tags with a dash are compared without it */
-} types[TYPES] = {
-	{G_CHECKSUM_MD5, 32, "MD5"},
-	{G_CHECKSUM_SHA1, 40, "SHA1"},
-	{G_CHECKSUM_SHA256, 64, "SHA256"},
-	{G_CHECKSUM_SHA384, 96, "SHA384"},
-	{G_CHECKSUM_SHA512, 128, "SHA512"},
+} types[RO_HASH_COUNT] = {
+	[RO_HASH_MD5] = {32, "MD5"},
+	[RO_HASH_SHA1] = {40, "SHA1"},
+	[RO_HASH_SHA256] = {64, "SHA256"},
+	[RO_HASH_SHA384] = {96, "SHA384"},
+	[RO_HASH_SHA512] = {128, "SHA512"},
 };
 
 enum { SHA224_DIGITS = 56 };
@@ -38,7 +38,7 @@ static const char *const signature_suffixes[] = {".gpg", ".asc", ".sig", ".sign"
 /* A line of a list of the ISO, and the file it is about. */
 typedef struct {
 	guint64 position; /* of the digest, bytes into the list */
-	guint type;       /* index into types */
+	ro_hash_type type;
 	gboolean supported;
 	const li_node *target;
 } entry;
@@ -51,7 +51,7 @@ typedef struct {
 
 /* The digests of one file, before and after. */
 typedef struct {
-	char *before[TYPES], *after[TYPES];
+	char *before[RO_HASH_COUNT], *after[RO_HASH_COUNT];
 } digests;
 
 typedef struct {
@@ -78,7 +78,7 @@ static void digests_free(gpointer data)
 {
 	digests *d = data;
 
-	for (guint i = 0; i < TYPES; i++) {
+	for (guint i = 0; i < RO_HASH_COUNT; i++) {
 		g_free(d->before[i]);
 		g_free(d->after[i]);
 	}
@@ -115,10 +115,10 @@ static gboolean type_by_digits(guint digits, li_sum_line *sum)
 {
 	sum->digits = digits;
 	sum->supported = FALSE;
-	for (guint i = 0; i < TYPES; i++) {
+	for (guint i = 0; i < RO_HASH_COUNT; i++) {
 		if (types[i].digits != digits)
 			continue;
-		sum->type = types[i].type;
+		sum->type = i;
 		sum->supported = TRUE;
 		return TRUE;
 	}
@@ -137,7 +137,7 @@ static gboolean tag_agrees(const char *tag, gsize length, li_sum_line *sum)
 		sum->supported = FALSE;
 		return TRUE;
 	}
-	for (guint i = 0; i < TYPES; i++)
+	for (guint i = 0; i < RO_HASH_COUNT; i++)
 		if (types[i].digits == sum->digits)
 			return g_str_has_suffix(types[i].tag, joined) ||
 			       g_str_equal(types[i].tag, joined);
@@ -301,14 +301,6 @@ static const li_node *find_target(const li_tree *tree, const char *list_path, co
 	return follow(tree, node ? node : li_tree_find(tree, below_root));
 }
 
-static guint type_index(GChecksumType type)
-{
-	for (guint i = 0; i < TYPES; i++)
-		if (types[i].type == type)
-			return i;
-	return 0;
-}
-
 static void take_line(const li_tree *tree, list *l, const char *text, gsize at, gsize length)
 {
 	li_sum_line sum;
@@ -322,7 +314,7 @@ static void take_line(const li_tree *tree, list *l, const char *text, gsize at, 
 		return;
 	e.position = at + sum.offset;
 	e.supported = sum.supported;
-	e.type = type_index(sum.type);
+	e.type = sum.type;
 	g_array_append_val(l->entries, e);
 }
 
@@ -440,12 +432,12 @@ typedef struct {
 	const li_overlay *iso;
 	const li_node *node;
 	guint mask;    /* types, as bits */
-	char **digest; /* [TYPES] */
+	char **digest; /* [RO_HASH_COUNT] */
 	ro_progress *progress;
 	GError *error;
 } hashing;
 
-static gboolean hash_chunks(hashing *h, GChecksum *sums[TYPES])
+static gboolean hash_chunks(hashing *h, ro_hash *sums[RO_HASH_COUNT])
 {
 	g_autofree guint8 *buffer = g_malloc(CHUNK);
 
@@ -455,9 +447,9 @@ static gboolean hash_chunks(hashing *h, GChecksum *sums[TYPES])
 		if (ro_interrupted(&h->error) ||
 			!li_overlay_read_node(h->iso, h->node, at, buffer, size, &h->error))
 			return FALSE;
-		for (guint i = 0; i < TYPES; i++)
+		for (guint i = 0; i < RO_HASH_COUNT; i++)
 			if (sums[i])
-				g_checksum_update(sums[i], buffer, (gssize)size);
+				ro_hash_add(sums[i], buffer, size);
 		ro_progress_update(h->progress, (double)at, (double)h->node->size, h->node->path);
 	}
 	return TRUE;
@@ -466,18 +458,17 @@ static gboolean hash_chunks(hashing *h, GChecksum *sums[TYPES])
 static gpointer hash(gpointer data)
 {
 	hashing *h = data;
-	GChecksum *sums[TYPES] = {0};
+	ro_hash *sums[RO_HASH_COUNT] = {0};
 	gboolean fine;
 
-	for (guint i = 0; i < TYPES; i++)
+	for (guint i = 0; i < RO_HASH_COUNT; i++)
 		if (h->mask & (1u << i))
-			sums[i] = g_checksum_new(types[i].type);
+			sums[i] = ro_hash_new(i);
 	fine = hash_chunks(h, sums);
-	for (guint i = 0; i < TYPES; i++) {
+	for (guint i = 0; i < RO_HASH_COUNT; i++) {
 		if (fine && sums[i])
-			h->digest[i] = g_strdup(g_checksum_get_string(sums[i]));
-		if (sums[i])
-			g_checksum_free(sums[i]);
+			h->digest[i] = ro_hash_hex(sums[i]);
+		ro_hash_free(sums[i]);
 	}
 	return NULL;
 }

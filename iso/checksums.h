@@ -9,6 +9,7 @@
 
 #include "iso/overlay.h"
 #include "iso/writer.h"
+#include "reorder/util/hash.h"
 
 /* Whether the name is one of a checksum list. */
 gboolean li_sums_is_list(const char *path);
@@ -17,7 +18,7 @@ gboolean li_sums_is_list(const char *path);
 typedef struct {
 	gsize offset; /* of the digest, bytes into the line */
 	guint digits; /* hex digits */
-	GChecksumType type;
+	ro_hash_type type;
 	gboolean supported; /* FALSE: BLAKE2, SHA-224 */
 	char *name; /* of the file as written, unescaped; NULL if the line is a digest only */
 } li_sum_line;

@@ -9,6 +9,7 @@
 
 #include "reorder/util/child.h"
 #include "reorder/util/error.h"
+#include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
 #include "reorder/util/pair.h"
 
@@ -133,13 +134,11 @@ static void blank_field(guint8 *buffer, guint64 position, gsize size)
 
 /* The first digit of each of the first bytes, without leading zeros: implantisomd5 prints them so.
  */
-static void add_partial(char *sums, const GChecksum *sum, guint digits)
+static void add_partial(char *sums, const ro_hash *sum, guint digits)
 {
-	g_autoptr(GChecksum) copy = g_checksum_copy(sum);
-	guint8 bytes[MD5_BYTES];
-	gsize size = sizeof(bytes);
+	guint8 bytes[RO_HASH_MAX];
 
-	g_checksum_get_digest(copy, bytes, &size);
+	ro_hash_digest(sum, bytes);
 	for (guint i = 0; i < MIN(digits, MD5_BYTES); i++)
 		sums[i] = "0123456789abcdef"[bytes[i] > 15 ? bytes[i] >> 4 : bytes[i]];
 }
@@ -152,14 +151,14 @@ typedef struct {
 } summing;
 
 static void take_steps(
-	summing *s, GChecksum *sum, guint64 at, const guint8 *buffer, gsize size, guint *fragment)
+	summing *s, ro_hash *sum, guint64 at, const guint8 *buffer, gsize size, guint *fragment)
 {
 	guint digits = s->field->count ? FRAGMENT_DIGITS / s->field->count : 0;
 
 	for (gsize done = 0; done < size; done += STEP) {
 		guint now = (guint)((at + done) * (s->field->count + 1) / s->field->total);
 
-		g_checksum_update(sum, buffer + done, (gssize)MIN(STEP, size - done));
+		ro_hash_add(sum, buffer + done, MIN(STEP, size - done));
 		if (now == *fragment || now > s->field->count)
 			continue;
 		add_partial(s->sums + (now - 1) * digits, sum, digits);
@@ -170,7 +169,7 @@ static void take_steps(
 static gpointer sum_up(gpointer data)
 {
 	summing *s = data;
-	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
+	g_autoptr(ro_hash) sum = ro_hash_new(RO_HASH_MD5);
 	g_autofree guint8 *buffer = g_malloc(READ_SIZE);
 	guint fragment = 0;
 
@@ -184,7 +183,8 @@ static gpointer sum_up(gpointer data)
 		blank_field(buffer, at, size);
 		take_steps(s, sum, at, buffer, size, &fragment);
 	}
-	g_strlcpy(s->md5, g_checksum_get_string(sum), sizeof(s->md5));
+	g_autofree char *hex = ro_hash_hex(sum);
+	g_strlcpy(s->md5, hex, sizeof(s->md5));
 	return NULL;
 }
 

@@ -13,11 +13,11 @@
 
 #include "reorder/image/data_reader.h"
 #include "reorder/util/error.h"
+#include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
 
 enum {
 	MAX_THREADS = 16,
-	DIGEST_SIZE = 32, /* SHA-256 */
 	/* One piece of work: at most so many stored bytes, blocks, tails. */
 	TASK_BYTES = 1 << 20,
 	TASK_BLOCKS = 1024,
@@ -32,7 +32,7 @@ typedef struct {
 	/* The last bytes, fewer than a block, lie in a fragment in one of the images at least. */
 	gboolean tail;
 	guint32 blocks; /* data blocks to compare, without the tail */
-	guint8 digest[DIGEST_SIZE];
+	guint8 digest[RO_SHA256_SIZE];
 } file_pair;
 
 typedef enum { PASS_BLOCKS, PASS_OLD_TAILS, PASS_NEW_TAILS } pass;
@@ -153,34 +153,25 @@ static const guint8 *read_tail(img_reader *reader, const img_super *super, const
 	return buffer;
 }
 
-static void take_digest(const guint8 *data, gsize length, guint8 *digest)
-{
-	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-	gsize size = DIGEST_SIZE;
-
-	g_checksum_update(checksum, data, (gssize)length);
-	g_checksum_get_digest(checksum, digest, &size);
-}
-
 static gboolean compare_tail(const worker *w, file_pair *file, GError **error)
 {
 	const img_super *super = img_tree_super(w->shared->pairs->old_tree);
 	g_autoptr(GError) broken = NULL;
-	guint8 digest[DIGEST_SIZE];
+	guint8 digest[RO_SHA256_SIZE];
 	const guint8 *data;
 	gsize length;
 
 	if (w->shared->pass == PASS_OLD_TAILS) {
 		data = read_tail(w->old_reader, super, file->old, w->old_block, &length, error);
 		if (data)
-			take_digest(data, length, file->digest);
+			ro_sha256(data, length, file->digest);
 		return data != NULL;
 	}
 	data = read_tail(w->new_reader, super, file->new, w->new_block, &length, &broken);
 	if (!data)
 		return fail_content(w->shared, file, "tail", broken->message, error);
-	take_digest(data, length, digest);
-	return memcmp(digest, file->digest, DIGEST_SIZE) == 0 ||
+	ro_sha256(data, length, digest);
+	return memcmp(digest, file->digest, RO_SHA256_SIZE) == 0 ||
 	       fail_content(w->shared, file, "tail", NULL, error);
 }
 

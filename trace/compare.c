@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reorder/util/error.h"
+#include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
 #include "trace/cmdline.h"
 #include "trace/qemu.h"
@@ -19,7 +20,7 @@ static const double load_limit = 0.7;
 
 static gboolean hash_iso(const li_iso *iso, char **sha256, GError **error)
 {
-	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autoptr(ro_hash) hash = ro_hash_new(RO_HASH_SHA256);
 	g_autofree guint8 *buffer = g_malloc(1 << 20);
 
 	for (guint64 at = 0; at < iso->file_size;) {
@@ -30,10 +31,10 @@ static gboolean hash_iso(const li_iso *iso, char **sha256, GError **error)
 			continue;
 		if (n <= 0)
 			return ro_fail_errno(error, n < 0 ? errno : EIO, "%s: read", iso->path);
-		g_checksum_update(checksum, buffer, n);
+		ro_hash_add(hash, buffer, (gsize)n);
 		at += (guint64)n;
 	}
-	*sha256 = g_strdup(g_checksum_get_string(checksum));
+	*sha256 = ro_hash_hex(hash);
 	return TRUE;
 }
 
