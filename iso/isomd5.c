@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "iso/isomd5.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "reorder/util/child.h"
+#include "reorder/image/le.h"
 #include "reorder/util/error.h"
 #include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
@@ -18,7 +16,7 @@
 
 /* The steps of implantisomd5, on which its partial sums depend, and how many digits they have. */
 enum { STEP = 32768, FRAGMENT_DIGITS = 60, MD5_DIGITS = 32, MD5_BYTES = 16 };
-enum { FIELD = 16 * LI_SECTOR + LI_APPLICATION_USE, READ_SIZE = 1 << 20 };
+enum { SPACE_SIZE = 80, FIELD = 16 * LI_SECTOR + LI_APPLICATION_USE, READ_SIZE = 1 << 20 };
 
 void li_isomd5_parse(const guint8 *application_use, li_isomd5 *sum)
 {
@@ -33,74 +31,17 @@ void li_isomd5_parse(const guint8 *application_use, li_isomd5 *sum)
 		sum->fragments = (guint)strtoul(count + strlen("FRAGMENT COUNT = "), NULL, 10);
 }
 
-static gboolean read_sum(const char *iso_path, li_isomd5 *sum, GError **error)
-{
-	guint8 field[LI_APPLICATION_USE_SIZE];
-	int fd = open(iso_path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
-
-	if (fd < 0)
-		return ro_fail_errno(error, errno, "%s", iso_path);
-	got = pread(fd, field, sizeof(field), 16 * LI_SECTOR + LI_APPLICATION_USE);
-	close(fd);
-	if (got != (ssize_t)sizeof(field))
-		return ro_fail(
-			error, RO_ERROR_FAILED, "%s: can't read its volume descriptor", iso_path);
-	li_isomd5_parse(field, sum);
-	return TRUE;
-}
-
-gboolean li_isomd5_check(const char *iso_path, li_isomd5 *sum, GError **error)
-{
-	static const int codes[] = {0, 1, -1};
-	g_autofree char *absolute = g_canonicalize_filename(iso_path, NULL);
-	const char *argv[] = {"checkisomd5", absolute, NULL};
-	const ro_child_spec spec = {.argv = argv, .ok_codes = codes};
-	int status;
-
-	if (!read_sum(absolute, sum, error))
-		return FALSE;
-	if (!sum->present)
-		return TRUE;
-	if (!ro_child_run(&spec, &status, error))
-		return FALSE;
-	sum->right = status == 0;
-	return TRUE;
-}
-
-gboolean li_isomd5_implant(const char *iso_path, const li_isomd5 *sum, GError **error)
-{
-	g_autofree char *absolute = g_canonicalize_filename(iso_path, NULL);
-	const char *argv[] = {"implantisomd5", "--force", absolute, NULL, NULL};
-	const ro_child_spec spec = {.argv = argv};
-	li_isomd5 new_sum;
-
-	if (sum->supported) {
-		argv[2] = "--supported-iso";
-		argv[3] = absolute;
-	}
-	if (!ro_child_run(&spec, NULL, error) || !read_sum(absolute, &new_sum, error))
-		return FALSE;
-	if (!new_sum.present || new_sum.supported != sum->supported)
-		return ro_fail(error, RO_ERROR_FAILED,
-			"implantisomd5: no checksum in the new ISO; check your isomd5sum");
-	if (new_sum.fragments != sum->fragments)
-		ro_warn("isomd5: %u partial checksums instead of %u; the whole one is right",
-			new_sum.fragments, sum->fragments);
-	return TRUE;
-}
-
 /* --- the sums themselves --- */
 
 typedef struct {
-	char *text;    /* the field */
-	char *sums;    /* in it: the partial ones; NULL: none */
-	guint count;   /* of them */
-	guint64 total; /* bytes that are summed */
+	char *text;  /* the field */
+	char *sums;  /* in it: the partial ones; NULL: none */
+	guint count; /* of them */
 } field;
 
-/* What may be asked of a field that came with an ISO. */
-static gboolean field_parse(field *f, guint64 size)
+/* What may be asked of a field that came with an ISO. size: of the volume; *total: of what is
+ * summed. */
+static gboolean field_parse(field *f, guint64 size, guint64 *total)
 {
 	const char *skip = strstr(f->text, "SKIPSECTORS = ");
 	const char *count = strstr(f->text, "FRAGMENT COUNT = ");
@@ -118,7 +59,7 @@ static gboolean field_parse(field *f, guint64 size)
 		f->sums = NULL;
 	if (strlen(f->text) < strlen(MARK) + MD5_DIGITS || skipped > size / LI_SECTOR)
 		return FALSE;
-	f->total = size - skipped * LI_SECTOR;
+	*total = size - skipped * LI_SECTOR;
 	return TRUE;
 }
 
@@ -146,6 +87,7 @@ static void add_partial(char *sums, const ro_hash *sum, guint digits)
 typedef struct {
 	const li_overlay *iso;
 	const field *field;
+	guint64 total; /* bytes that are summed */
 	char md5[MD5_DIGITS + 1], sums[FRAGMENT_DIGITS + 1];
 	GError *error;
 } summing;
@@ -156,7 +98,7 @@ static void take_steps(
 	guint digits = s->field->count ? FRAGMENT_DIGITS / s->field->count : 0;
 
 	for (gsize done = 0; done < size; done += STEP) {
-		guint now = (guint)((at + done) * (s->field->count + 1) / s->field->total);
+		guint now = (guint)((at + done) * (s->field->count + 1) / s->total);
 
 		ro_hash_add(sum, buffer + done, MIN(STEP, size - done));
 		if (now == *fragment || now > s->field->count)
@@ -174,8 +116,8 @@ static gpointer sum_up(gpointer data)
 	guint fragment = 0;
 
 	memset(s->sums, '0', FRAGMENT_DIGITS);
-	for (guint64 at = 0; at < s->field->total; at += READ_SIZE) {
-		gsize size = MIN(READ_SIZE, s->field->total - at);
+	for (guint64 at = 0; at < s->total; at += READ_SIZE) {
+		gsize size = MIN(READ_SIZE, s->total - at);
 
 		if (ro_interrupted(&s->error) ||
 			!li_overlay_read(s->iso, at, buffer, size, &s->error))
@@ -196,27 +138,50 @@ static gboolean is_right(const field *f, const summing *s)
 	       (!digits || strncmp(f->sums, s->sums, digits) == 0);
 }
 
-gboolean li_isomd5_renew(li_overlay *iso, guint64 size, gboolean *right, GError **error)
+/* ECMA-119 8.4.8: the number of logical blocks, in both byte orders. */
+static gboolean read_volume_size(const li_overlay *iso, guint64 *size, GError **error)
 {
-	g_autoptr(li_overlay) old = li_overlay_new(iso->fd, iso->size);
+	guint8 blocks[4];
+
+	if (!li_overlay_read(iso, 16 * LI_SECTOR + SPACE_SIZE, blocks, sizeof(blocks), error))
+		return FALSE;
+	*size = (guint64)img_le32(blocks) * LI_SECTOR;
+	return TRUE;
+}
+
+static gboolean leave_wrong(li_write_result *result)
+{
+	ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
+	result->lines_left_wrong++;
+	return TRUE;
+}
+
+gboolean li_isomd5_renew(
+	const li_iso *old, li_overlay *iso, li_write_result *result, GError **error)
+{
+	g_autoptr(li_overlay) as_it_was = li_overlay_new(old->fd, old->file_size);
 	g_autofree char *text = g_malloc0(LI_APPLICATION_USE_SIZE + 1);
 	field f = {.text = text};
-	summing before = {.iso = old, .field = &f}, after = {.iso = iso, .field = &f};
+	summing before = {.iso = as_it_was, .field = &f}, after = {.iso = iso, .field = &f};
+	guint64 size;
 
-	*right = FALSE;
-	if (!li_overlay_read(old, FIELD, text, LI_APPLICATION_USE_SIZE, error))
-		return FALSE;
-	if (!field_parse(&f, size))
+	if (!old->volume.isomd5)
 		return TRUE;
+	if (!li_overlay_read(as_it_was, FIELD, text, LI_APPLICATION_USE_SIZE, error) ||
+		!read_volume_size(iso, &size, error))
+		return FALSE;
+	if (!field_parse(&f, old->volume.size, &before.total) ||
+		!field_parse(&f, size, &after.total))
+		return leave_wrong(result);
 	if (!ro_pair_run(sum_up, (ro_half){&before, &before.error}, (ro_half){&after, &after.error},
 		    error))
 		return FALSE;
-	*right = is_right(&f, &before);
-	if (!*right)
-		return TRUE;
+	if (!is_right(&f, &before))
+		return leave_wrong(result);
 	memcpy(text + strlen(MARK), after.md5, MD5_DIGITS);
 	if (f.sums)
 		memcpy(f.sums, after.sums, FRAGMENT_DIGITS / f.count * f.count);
+	result->isomd5_renewed = TRUE;
 	return li_overlay_put(iso, FIELD, text, LI_APPLICATION_USE_SIZE, error);
 }
 
@@ -234,10 +199,4 @@ gboolean li_suse_digest_present(int fd)
 		if (strstr(lower, marks[i]))
 			return TRUE;
 	return FALSE;
-}
-
-gboolean li_isomd5_need(GError **error)
-{
-	return ro_child_need("checkisomd5", "isomd5sum", error) &&
-	       ro_child_need("implantisomd5", "isomd5sum", error);
 }

@@ -8,7 +8,6 @@
 #include "iso/boot_report.h"
 #include "iso/checksums.h"
 #include "iso/gpt.h"
-#include "iso/isomd5.h"
 #include "iso/volume_tree.h"
 #include "iso/xorriso.h"
 #include "reorder/util/error.h"
@@ -177,7 +176,7 @@ gboolean li_rebuild_check(const li_iso *iso, GError **error)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: UDF beside ISO 9660 (a bridge disc), which would be lost; make the ISO without it",
 			iso->path);
-	if (!li_xorriso_need(error) || (iso->volume.isomd5 && !li_isomd5_need(error)))
+	if (!li_xorriso_need(error))
 		return FALSE;
 	tree = li_tree_read(iso->fd, LI_VD_PRIMARY, iso->path, error);
 	if (!tree)

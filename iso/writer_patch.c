@@ -172,15 +172,7 @@ static gboolean put_isomd5(patch *p, li_write_result *result, GError **error)
 		return li_overlay_put(p->new_iso, 16 * LI_SECTOR + LI_APPLICATION_USE, blank,
 			sizeof(blank), error);
 	}
-	if (!iso->volume.isomd5)
-		return TRUE;
-	if (!li_isomd5_renew(p->new_iso, iso->volume.size, &result->isomd5_renewed, error))
-		return FALSE;
-	if (!result->isomd5_renewed) {
-		ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
-		result->lines_left_wrong++;
-	}
-	return TRUE;
+	return li_isomd5_renew(iso, p->new_iso, result, error);
 }
 
 static gboolean prepare(patch *p, const li_write_job *job, li_write_result *result, GError **error)

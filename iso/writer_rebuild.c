@@ -41,8 +41,7 @@ typedef struct {
 	gboolean large;    /* files of 4 GiB or more */
 	guint64 size;      /* of the new ISO, about; more than less */
 	gboolean enhanced; /* an ISO 9660:1999 tree */
-	li_isomd5 isomd5;
-	GPtrArray *argv; /* of char *, owned */
+	GPtrArray *argv;   /* of char *, owned */
 } rebuild;
 
 static void mapping_free(gpointer data)
@@ -418,24 +417,26 @@ static gboolean settle(const rebuild *r, int out_fd, GError **error)
 	return tree != NULL;
 }
 
+static gboolean renew_isomd5(const rebuild *r, int out_fd, li_write_result *result, GError **error)
+{
+	g_autoptr(li_overlay) iso = li_overlay_new(out_fd, (guint64)lseek(out_fd, 0, SEEK_END));
+
+	return li_isomd5_renew(r->job->iso, iso, result, error) &&
+	       li_overlay_write(iso, out_fd, r->job->out_path, error);
+}
+
 static gboolean patch(rebuild *r, int out_fd, li_write_result *result, GError **error)
 {
 	const li_iso *iso = r->job->iso;
 	gboolean suse = li_suse_digest_present(iso->fd);
-	gboolean renew = r->isomd5.present && r->isomd5.right;
 
 	if (suse)
 		ro_warn("the ISO's own checksum (checkmedia) is left out; run tagmedia on the new one");
-	if (!li_identity_restore(
-		    iso->fd, out_fd, r->report->partition_offset, !suse && !renew, error) ||
+	if (!li_identity_restore(iso->fd, out_fd, r->report->partition_offset, !suse, error) ||
 		!restore_empty(r, out_fd, error) || !settle(r, out_fd, error) ||
 		!update_lists(r, out_fd, result, error) || !restore_tail(r, out_fd, error))
 		return FALSE;
-	if (r->isomd5.present && !r->isomd5.right) {
-		ro_warn("the ISO's own checksum (isomd5) was wrong before and stays wrong");
-		result->lines_left_wrong++;
-	}
-	return TRUE;
+	return renew_isomd5(r, out_fd, result, error);
 }
 
 static gboolean finish(rebuild *r, li_write_result *result, GError **error)
@@ -448,10 +449,7 @@ static gboolean finish(rebuild *r, li_write_result *result, GError **error)
 	fine = patch(r, fd, result, error);
 	if (close(fd) && fine)
 		return ro_fail_errno(error, errno, "%s", r->job->out_path);
-	if (!fine || !r->isomd5.present || !r->isomd5.right)
-		return fine;
-	result->isomd5_renewed = TRUE;
-	return li_isomd5_implant(r->job->out_path, &r->isomd5, error);
+	return fine;
 }
 
 /* The caller made the file; anything in it would be a session to append to. */
@@ -482,8 +480,6 @@ static gboolean rebuild_write(const li_write_job *job, li_write_result *result, 
 
 	*result = (li_write_result){0};
 	if (!output_is_blank(job, error) || !rebuild_open(&r, error))
-		return FALSE;
-	if (job->iso->volume.isomd5 && !li_isomd5_check(job->iso->path, &r.isomd5, error))
 		return FALSE;
 	return build_commands(&r, error) && run_xorriso(&r, error) && finish(&r, result, error);
 }
