@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "iso/boot_report.h"
-#include "iso/checksums.h"
+#include "iso/checksum_line.h"
 #include "iso/gpt.h"
 #include "iso/identity.h"
 #include "iso/isomd5.h"

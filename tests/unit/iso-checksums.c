@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "iso/checksum_line.h"
 #include "iso/checksums.h"
 #include "reorder/util/error.h"
 
