@@ -331,6 +331,7 @@ static gboolean set_work_dir(ro_options *o, const char *value, G_GNUC_UNUSED GEr
 	}
 SWITCH(compare)
 SWITCH(in_place)
+SWITCH(diff)
 SWITCH(keep_work)
 SWITCH(force)
 SWITCH(quiet)
@@ -346,6 +347,8 @@ static const option options_table[] = {
 	{"save-trace", 0, "FILE", REORDER, FALSE, set_save_trace, "keep the trace of the boot"},
 	{"output", 'o', "FILE", TRACE | PLAN, FALSE, set_output,
 		"write there (default: standard output)"},
+	{"diff", 0, NULL, TRACE, FALSE, set_diff,
+		"compare the traces A.trace and B.trace; nothing is booted"},
 	{"order", 0, "ORDER", PLANS, FALSE, set_order, "access (default), size, path, random"},
 	{"seed", 0, "N", PLANS, FALSE, set_seed, "of --order random (default 1)"},
 	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
@@ -401,9 +404,9 @@ static const option options_table[] = {
 static const char *const verb_names[RO_VERB_COUNT] = {
 	NULL, "trace", "plan", "inspect", "compare", "simulate", "recover", "hotmap", "dm"};
 static const char *const synopses[RO_VERB_COUNT] = {"IN.iso OUT.iso [OPTION…]",
-	"trace IN.iso [OPTION…]", "plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]",
-	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]", "recover IN.iso",
-	"hotmap OUT.iso [OPTION…]",
+	"trace IN.iso|--diff A.trace B.trace [OPTION…]", "plan IN.iso --trace FILE [OPTION…]",
+	"inspect IN.iso [OPTION…]", "compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]",
+	"recover IN.iso", "hotmap OUT.iso [OPTION…]",
 	"dm OUT.iso --table|--activate|--release|--status [--device DEVICE]"};
 
 /* Of the arguments that are no options. */
@@ -501,13 +504,15 @@ static gboolean parse_options(
 
 static gboolean take_arguments(ro_options *options, int argc, char **argv, GError **error)
 {
-	const char *second = options->in_place ? NULL : second_arguments[options->verb];
+	const char *first = options->diff ? "A.trace" : first_arguments[options->verb];
+	const char *second = options->in_place ? NULL
+			     : options->diff   ? "B.trace"
+					       : second_arguments[options->verb];
 	int given = argc - optind, wanted = second ? 2 : 1;
 
 	if (given < wanted)
 		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
-			given == 0 ? first_arguments[options->verb] : second,
-			synopses[options->verb]);
+			given == 0 ? first : second, synopses[options->verb]);
 	if (given > wanted)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"%s: one argument too many; usage: reorder-livecd %s",
@@ -515,7 +520,7 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 	options->input = argv[optind];
 	if (options->verb == RO_VERB_REORDER && !options->in_place)
 		options->output = argv[optind + 1];
-	if (options->verb == RO_VERB_COMPARE)
+	else if (second)
 		options->other = argv[optind + 1];
 	return TRUE;
 }
@@ -536,6 +541,29 @@ static const char *needs_compare(const ro_options *options, guint64 given)
 			return o->name;
 	}
 	return NULL;
+}
+
+/* The first of the given options that is not of the list, which ends with NULL; else NULL. */
+static const char *not_of(guint64 given, const setter *list)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		const setter *s = list;
+
+		while (*s && *s != options_table[i].set)
+			s++;
+		if (given & 1ull << i && !*s)
+			return options_table[i].name;
+	}
+	return NULL;
+}
+
+static gboolean check_diff(const ro_options *options, guint64 given, GError **error)
+{
+	static const setter good[] = {set_diff, set_json, set_force, set_quiet, set_verbose, NULL};
+	const char *bad = options->diff ? not_of(given, good) : NULL;
+
+	return !bad || ro_fail(error, RO_ERROR_USAGE,
+			       "--%s does not go with --diff: nothing is booted", bad);
 }
 
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)
@@ -563,6 +591,8 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 			"--in-place and --compare exclude each other: the old ISO is gone");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
+	if (!check_diff(options, given, error))
+		return FALSE;
 	if (alone)
 		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
 	if (options->preload != RO_PRELOAD_NONE &&

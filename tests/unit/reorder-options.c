@@ -61,6 +61,12 @@ static void test_verbs(void)
 	g_assert_true(parse(&o, "r trace in.iso -o t", NULL));
 	g_assert_cmpint(o.verb, ==, RO_VERB_TRACE);
 	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r trace --diff a.trace b.trace --json - -v", NULL));
+	g_assert_true(o.diff);
+	g_assert_cmpstr(o.input, ==, "a.trace");
+	g_assert_cmpstr(o.other, ==, "b.trace");
+	g_assert_null(o.output);
+	ro_options_clear(&o);
 	g_assert_true(parse(&o, "r plan in.iso -t a -t b -f gensquashfs", NULL));
 	g_assert_cmpint(o.verb, ==, RO_VERB_PLAN);
 	g_assert_cmpuint(o.traces->len, ==, 2);
@@ -103,6 +109,11 @@ static void test_errors_echo_the_text(void)
 		{"r inspect a --order size", "--order does not go with inspect"},
 		{"r a b -o c", "--output does not go with reordering"},
 		{"r a b -x", "-x: unknown option"},
+		{"r trace --diff a", "B.trace is missing"},
+		{"r trace --diff", "A.trace is missing"},
+		{"r trace --diff a b c", "c: one argument too many"},
+		{"r trace --diff a b --until idle:3", "--until does not go with --diff"},
+		{"r a b --diff", "--diff does not go with reordering"},
 	};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
