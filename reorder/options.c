@@ -173,6 +173,24 @@ static gboolean set_format(ro_options *o, const char *value, GError **error)
 	return TRUE;
 }
 
+static gboolean set_tracer(ro_options *o, const char *value, GError **error)
+{
+	static const choice tracers[] = {{"auto", TR_TRACER_AUTO}, {"fanotify", TR_TRACER_FANOTIFY},
+		{"blocks", TR_TRACER_BLOCKS}, {NULL, 0}};
+	int tracer;
+
+	if (!choose(tracers, "tracer", value, &tracer, error))
+		return FALSE;
+	o->tracer = (tr_tracer)tracer;
+	return TRUE;
+}
+
+static gboolean set_read_log(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->read_log = value;
+	return TRUE;
+}
+
 static gboolean set_accel(ro_options *o, const char *value, GError **error)
 {
 	static const choice accels[] = {
@@ -371,6 +389,10 @@ static const option options_table[] = {
 	{"device", 0, "DEVICE", DM, FALSE, set_device, "where the medium is (default /dev/sr0)"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
+	{"tracer", 0, "NAME", REORDER | TRACE, FALSE, set_tracer,
+		"auto (default), fanotify (by the guest's kernel), blocks (by what is read of the medium)"},
+	{"read-log", 0, "FILE", TRACE, FALSE, set_read_log,
+		"make the trace of this log of a boot's reads; nothing is booted"},
 	{"until", 0, "RULE", BOOTS, TRUE, set_until,
 		"end of the boot: idle:SECONDS, console:REGEX, time:SECONDS; first of several"},
 	{"accel", 0, "NAME", BOOTS, FALSE, set_accel, "auto (default), kvm, tcg"},
@@ -557,13 +579,23 @@ static const char *not_of(guint64 given, const setter *list)
 	return NULL;
 }
 
-static gboolean check_diff(const ro_options *options, guint64 given, GError **error)
+/* What is no boot takes few options. */
+static gboolean check_bootless(const ro_options *options, guint64 given, GError **error)
 {
-	static const setter good[] = {set_diff, set_json, set_force, set_quiet, set_verbose, NULL};
-	const char *bad = options->diff ? not_of(given, good) : NULL;
+	static const setter diff[] = {set_diff, set_json, set_force, set_quiet, set_verbose, NULL};
+	static const setter log[] = {set_read_log, set_output, set_json, set_force, set_quiet,
+		set_verbose, set_tracer, NULL};
+	const char *what = options->diff ? "diff" : "read-log";
+	const char *bad = options->diff       ? not_of(given, diff)
+			  : options->read_log ? not_of(given, log)
+					      : NULL;
 
-	return !bad || ro_fail(error, RO_ERROR_USAGE,
-			       "--%s does not go with --diff: nothing is booted", bad);
+	if (bad)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--%s does not go with --%s: nothing is booted", bad, what);
+	return !options->read_log || options->tracer != TR_TRACER_FANOTIFY ||
+	       ro_fail(error, RO_ERROR_USAGE,
+		       "--tracer fanotify does not go with --read-log: a log of reads is for blocks");
 }
 
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)
@@ -591,7 +623,7 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 			"--in-place and --compare exclude each other: the old ISO is gone");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
-	if (!check_diff(options, given, error))
+	if (!check_bootless(options, given, error))
 		return FALSE;
 	if (alone)
 		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
@@ -615,6 +647,7 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 
 	*options = (ro_options){.engine = "auto",
 		.writer = "auto",
+		.tracer = TR_TRACER_AUTO,
 		.seed = 1,
 		.runs = 3,
 		.processor = &tr_processors[0],

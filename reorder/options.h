@@ -51,6 +51,8 @@ typedef struct {
 	ro_format format;
 	guint64 seed;
 	GPtrArray *also; /* of const char *, ends with NULL */
+	tr_tracer tracer;
+	const char *read_log; /* trace: of this log instead of a boot, or NULL */
 	tr_accel accel;
 	guint64 memory;     /* bytes; 0: chosen by the boot */
 	guint cpus;         /* 0: chosen */

@@ -64,7 +64,7 @@ static void take_a(tr_diff *diff, const tr_trace *a, const tr_trace *b, common_r
 		row->a++;
 		if (!g_tree_lookup_extended(ranks, event, NULL, &value)) {
 			g_ptr_array_add(diff->only_a, event);
-			diff->after_a += event->time > b->end_time;
+			diff->after_a += b->end_time > 0 && event->time > b->end_time;
 			continue;
 		}
 		guint rank = GPOINTER_TO_UINT(value);
@@ -89,7 +89,7 @@ static void take_b(tr_diff *diff, const tr_trace *a, const tr_trace *b)
 			continue;
 		row_of(diff, event)->b++;
 		g_ptr_array_add(diff->only_b, event);
-		diff->after_b += event->time > a->end_time;
+		diff->after_b += a->end_time > 0 && event->time > a->end_time;
 	}
 }
 

@@ -17,7 +17,9 @@ typedef struct {
 typedef struct {
 	tr_diff_row classes[TR_CLASS_COUNT], all;
 	GPtrArray *only_a, *only_b; /* of const tr_event *, in order; the traces own the events */
-	guint after_a, after_b; /* of only_a: later than the end of B's boot; of only_b: of A's */
+	/* Of only_a: later than the end of B's boot; of only_b: of A's. 0 where that is not known.
+	 */
+	guint after_a, after_b;
 } tr_diff;
 
 /* Clear it. */
