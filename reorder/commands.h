@@ -7,6 +7,7 @@
 
 gboolean ro_command_reorder(const ro_options *options, GError **error);
 gboolean ro_command_trace(const ro_options *options, GError **error);
+gboolean ro_command_trace_diff(const ro_options *options, GError **error);
 gboolean ro_command_plan(const ro_options *options, GError **error);
 gboolean ro_command_inspect(const ro_options *options, GError **error);
 gboolean ro_command_compare(const ro_options *options, GError **error);

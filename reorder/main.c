@@ -14,7 +14,8 @@ static gboolean run_verb(const ro_options *options, GError **error)
 {
 	switch (options->verb) {
 	case RO_VERB_TRACE:
-		return ro_command_trace(options, error);
+		return options->diff ? ro_command_trace_diff(options, error)
+				     : ro_command_trace(options, error);
 	case RO_VERB_PLAN:
 		return ro_command_plan(options, error);
 	case RO_VERB_INSPECT:

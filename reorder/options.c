@@ -173,6 +173,24 @@ static gboolean set_format(ro_options *o, const char *value, GError **error)
 	return TRUE;
 }
 
+static gboolean set_tracer(ro_options *o, const char *value, GError **error)
+{
+	static const choice tracers[] = {{"auto", TR_TRACER_AUTO}, {"fanotify", TR_TRACER_FANOTIFY},
+		{"blocks", TR_TRACER_BLOCKS}, {NULL, 0}};
+	int tracer;
+
+	if (!choose(tracers, "tracer", value, &tracer, error))
+		return FALSE;
+	o->tracer = (tr_tracer)tracer;
+	return TRUE;
+}
+
+static gboolean set_read_log(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->read_log = value;
+	return TRUE;
+}
+
 static gboolean set_accel(ro_options *o, const char *value, GError **error)
 {
 	static const choice accels[] = {
@@ -331,6 +349,7 @@ static gboolean set_work_dir(ro_options *o, const char *value, G_GNUC_UNUSED GEr
 	}
 SWITCH(compare)
 SWITCH(in_place)
+SWITCH(diff)
 SWITCH(keep_work)
 SWITCH(force)
 SWITCH(quiet)
@@ -346,6 +365,8 @@ static const option options_table[] = {
 	{"save-trace", 0, "FILE", REORDER, FALSE, set_save_trace, "keep the trace of the boot"},
 	{"output", 'o', "FILE", TRACE | PLAN, FALSE, set_output,
 		"write there (default: standard output)"},
+	{"diff", 0, NULL, TRACE, FALSE, set_diff,
+		"compare the traces A.trace and B.trace; nothing is booted"},
 	{"order", 0, "ORDER", PLANS, FALSE, set_order, "access (default), size, path, random"},
 	{"seed", 0, "N", PLANS, FALSE, set_seed, "of --order random (default 1)"},
 	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
@@ -368,6 +389,10 @@ static const option options_table[] = {
 	{"device", 0, "DEVICE", DM, FALSE, set_device, "where the medium is (default /dev/sr0)"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
+	{"tracer", 0, "NAME", REORDER | TRACE, FALSE, set_tracer,
+		"auto (default), fanotify (by the guest's kernel), blocks (by what is read of the medium)"},
+	{"read-log", 0, "FILE", TRACE, FALSE, set_read_log,
+		"make the trace of this log of a boot's reads; nothing is booted"},
 	{"until", 0, "RULE", BOOTS, TRUE, set_until,
 		"end of the boot: idle:SECONDS, console:REGEX, time:SECONDS; first of several"},
 	{"accel", 0, "NAME", BOOTS, FALSE, set_accel, "auto (default), kvm, tcg"},
@@ -401,9 +426,9 @@ static const option options_table[] = {
 static const char *const verb_names[RO_VERB_COUNT] = {
 	NULL, "trace", "plan", "inspect", "compare", "simulate", "recover", "hotmap", "dm"};
 static const char *const synopses[RO_VERB_COUNT] = {"IN.iso OUT.iso [OPTION…]",
-	"trace IN.iso [OPTION…]", "plan IN.iso --trace FILE [OPTION…]", "inspect IN.iso [OPTION…]",
-	"compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]", "recover IN.iso",
-	"hotmap OUT.iso [OPTION…]",
+	"trace IN.iso|--diff A.trace B.trace [OPTION…]", "plan IN.iso --trace FILE [OPTION…]",
+	"inspect IN.iso [OPTION…]", "compare A.iso B.iso [OPTION…]", "simulate READ-LOG [OPTION…]",
+	"recover IN.iso", "hotmap OUT.iso [OPTION…]",
 	"dm OUT.iso --table|--activate|--release|--status [--device DEVICE]"};
 
 /* Of the arguments that are no options. */
@@ -501,13 +526,15 @@ static gboolean parse_options(
 
 static gboolean take_arguments(ro_options *options, int argc, char **argv, GError **error)
 {
-	const char *second = options->in_place ? NULL : second_arguments[options->verb];
+	const char *first = options->diff ? "A.trace" : first_arguments[options->verb];
+	const char *second = options->in_place ? NULL
+			     : options->diff   ? "B.trace"
+					       : second_arguments[options->verb];
 	int given = argc - optind, wanted = second ? 2 : 1;
 
 	if (given < wanted)
 		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
-			given == 0 ? first_arguments[options->verb] : second,
-			synopses[options->verb]);
+			given == 0 ? first : second, synopses[options->verb]);
 	if (given > wanted)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"%s: one argument too many; usage: reorder-livecd %s",
@@ -515,7 +542,7 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 	options->input = argv[optind];
 	if (options->verb == RO_VERB_REORDER && !options->in_place)
 		options->output = argv[optind + 1];
-	if (options->verb == RO_VERB_COMPARE)
+	else if (second)
 		options->other = argv[optind + 1];
 	return TRUE;
 }
@@ -536,6 +563,39 @@ static const char *needs_compare(const ro_options *options, guint64 given)
 			return o->name;
 	}
 	return NULL;
+}
+
+/* The first of the given options that is not of the list, which ends with NULL; else NULL. */
+static const char *not_of(guint64 given, const setter *list)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		const setter *s = list;
+
+		while (*s && *s != options_table[i].set)
+			s++;
+		if (given & 1ull << i && !*s)
+			return options_table[i].name;
+	}
+	return NULL;
+}
+
+/* What is no boot takes few options. */
+static gboolean check_bootless(const ro_options *options, guint64 given, GError **error)
+{
+	static const setter diff[] = {set_diff, set_json, set_force, set_quiet, set_verbose, NULL};
+	static const setter log[] = {set_read_log, set_output, set_json, set_force, set_quiet,
+		set_verbose, set_tracer, NULL};
+	const char *what = options->diff ? "diff" : "read-log";
+	const char *bad = options->diff       ? not_of(given, diff)
+			  : options->read_log ? not_of(given, log)
+					      : NULL;
+
+	if (bad)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--%s does not go with --%s: nothing is booted", bad, what);
+	return !options->read_log || options->tracer != TR_TRACER_FANOTIFY ||
+	       ro_fail(error, RO_ERROR_USAGE,
+		       "--tracer fanotify does not go with --read-log: a log of reads is for blocks");
 }
 
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)
@@ -563,6 +623,8 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 			"--in-place and --compare exclude each other: the old ISO is gone");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
+	if (!check_bootless(options, given, error))
+		return FALSE;
 	if (alone)
 		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);
 	if (options->preload != RO_PRELOAD_NONE &&
@@ -585,6 +647,7 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 
 	*options = (ro_options){.engine = "auto",
 		.writer = "auto",
+		.tracer = TR_TRACER_AUTO,
 		.seed = 1,
 		.runs = 3,
 		.processor = &tr_processors[0],

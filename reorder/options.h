@@ -32,9 +32,10 @@ typedef enum { RO_DM_NONE, RO_DM_TABLE, RO_DM_ACTIVATE, RO_DM_RELEASE, RO_DM_STA
 
 typedef struct {
 	ro_verb verb;
-	const char *input;      /* of simulate: a read log */
+	const char *input;      /* of simulate: a read log; of trace --diff: A.trace */
 	const char *output;     /* reorder: OUT.iso; trace, plan: -o, NULL is stdout */
-	const char *other;      /* compare: B.iso */
+	gboolean diff;          /* trace: explain two traces; nothing is booted */
+	const char *other;      /* compare: B.iso; trace --diff: B.trace */
 	GPtrArray *traces;      /* of const char * */
 	const char *save_trace; /* or NULL */
 	const char *json;       /* or NULL */
@@ -50,6 +51,8 @@ typedef struct {
 	ro_format format;
 	guint64 seed;
 	GPtrArray *also; /* of const char *, ends with NULL */
+	tr_tracer tracer;
+	const char *read_log; /* trace: of this log instead of a boot, or NULL */
 	tr_accel accel;
 	guint64 memory;     /* bytes; 0: chosen by the boot */
 	guint cpus;         /* 0: chosen */

@@ -55,6 +55,7 @@ gboolean ro_output_files_check(const ro_options *options, GError **error)
 		return ro_fail(error, RO_ERROR_USAGE, "the name of the input is empty");
 	remember(seen, options->input, "the input itself");
 	remember(seen, options->other, "an input");
+	remember(seen, options->read_log, "the log that is read");
 	for (guint i = 0; i < options->traces->len; i++)
 		remember(seen, g_ptr_array_index(options->traces, i), "a trace that is read");
 	for (gsize i = 0; i < G_N_ELEMENTS(written); i++)

@@ -38,14 +38,6 @@ typedef struct {
 	const access_note *note;
 } hot_file;
 
-static const char *const how_names[] = {
-	[TR_OPEN] = "open",
-	[TR_EXEC] = "exec",
-	[TR_READ] = "read",
-	[TR_ATIME] = "atime",
-	[TR_BLOCKS] = "blocks",
-};
-
 void ro_plan_free(ro_plan *plan)
 {
 	if (!plan)
@@ -214,7 +206,7 @@ static const char *reason_of(const access_note *n)
 {
 	if (n->also)
 		return n->also;
-	return n->how == HOW_LOOKUP ? "lookup" : how_names[n->how];
+	return n->how == HOW_LOOKUP ? "lookup" : tr_how_name((tr_how)n->how);
 }
 
 static void append_item(GArray *items, const access_note *n, const char *reason)

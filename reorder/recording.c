@@ -28,6 +28,15 @@ tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *inp
 	};
 }
 
+/* What is compared is always watched by the agent. */
+static tr_boot_job recording_job(const ro_options *options, const ro_input *input)
+{
+	tr_boot_job job = ro_recording_boot_job(options, input);
+
+	job.tracer = options->tracer;
+	return job;
+}
+
 static gboolean have_entry(const tr_boot_job *job, GError **error)
 {
 	if (job->entry)
@@ -49,11 +58,13 @@ static gboolean can_record(const ro_input *input, GError **error)
 
 gboolean ro_recording_check(const ro_options *options, const ro_input *input, GError **error)
 {
-	tr_boot_job job = ro_recording_boot_job(options, input);
+	tr_boot_job job = recording_job(options, input);
 
 	if (options->traces->len > 0)
 		return TRUE;
-	return can_record(input, error) && have_entry(&job, error) && tr_boot_check(&job, error);
+	if (!can_record(input, error))
+		return FALSE;
+	return options->read_log || (have_entry(&job, error) && tr_boot_check(&job, error));
 }
 
 static void free_trace(gpointer trace)
@@ -77,7 +88,7 @@ tr_trace *ro_recording_read_traces(const ro_options *options, GError **error)
 gboolean ro_recording_make(ro_recording *recording, const ro_options *options,
 	const ro_input *input, const char *workdir, ro_progress *progress, GError **error)
 {
-	tr_boot_job job = ro_recording_boot_job(options, input);
+	tr_boot_job job = recording_job(options, input);
 
 	*recording = (ro_recording){0};
 	if (options->traces->len > 0) {
@@ -86,6 +97,9 @@ gboolean ro_recording_make(ro_recording *recording, const ro_options *options,
 	}
 	job.workdir = workdir;
 	job.progress = progress;
+	recording->from_log = options->read_log != NULL;
+	if (recording->from_log)
+		return tr_boot_from_log(&job, options->read_log, &recording->boot, error);
 	recording->booted = TRUE;
 	return have_entry(&job, error) && tr_boot_run(&job, &recording->boot, error);
 }

@@ -8,7 +8,8 @@
 #include "reorder/util/progress.h"
 
 typedef struct {
-	gboolean booted;     /* else from files, and boot has nothing but the trace */
+	gboolean booted;     /* else from files: of traces boot has nothing but the trace */
+	gboolean from_log;   /* not booted, but made of a log of reads */
 	tr_boot_result boot; /* trace is never NULL after success */
 } ro_recording;
 

@@ -24,26 +24,37 @@ static const char *grouped(guint64 n)
 	return end;
 }
 
-static void print_boot(const ro_summary *s, FILE *out)
+static void print_reads(const tr_boot_result *boot, FILE *out)
 {
-	const tr_boot_result *boot = &s->recording->boot;
-	const tr_trace *trace = boot->trace;
-
-	if (!s->recording->booted) {
-		fprintf(out, "  trace      %s files from a kept trace\n",
-			grouped(trace->events->len));
-		return;
-	}
-	fprintf(out, "  boot       %.1f s in the guest (%s), root at %.1f s, ended by %s\n",
-		trace->end_time, trace->accelerator, trace->root_time, trace->end_reason);
 	fprintf(out,
 		"  medium     %.1f MB in %s requests, %s jumps; modelled CD: %s long seeks, %.1f s\n",
 		MB(boot->medium.bytes), grouped(boot->medium.requests), grouped(boot->medium.jumps),
 		grouped(boot->medium.long_seeks), boot->medium.drive_seconds);
-	fprintf(out,
-		"  image      %.1f MB in %s requests; the trace explains %.1f %%, %s events lost\n",
-		MB(boot->image.bytes), grouped(boot->image.requests), trace->coverage * 100,
-		grouped(trace->lost_events));
+	fprintf(out, "  image      %.1f MB in %s requests; ", MB(boot->image.bytes),
+		grouped(boot->image.requests));
+	if (boot->trace->coverage < 0)
+		fprintf(out, "%s files and directories, by the reads alone\n",
+			grouped(boot->trace->events->len));
+	else
+		fprintf(out, "the trace explains %.1f %%, %s events lost\n",
+			boot->trace->coverage * 100, grouped(boot->trace->lost_events));
+}
+
+static void print_boot(const ro_summary *s, FILE *out)
+{
+	const tr_trace *trace = s->recording->boot.trace;
+
+	if (s->recording->booted && trace->root_time > 0)
+		fprintf(out, "  boot       %.1f s in the guest (%s), root at %.1f s, ended by %s\n",
+			trace->end_time, trace->accelerator, trace->root_time, trace->end_reason);
+	else if (s->recording->booted)
+		fprintf(out, "  boot       %.1f s in the guest (%s), ended by %s\n",
+			trace->end_time, trace->accelerator, trace->end_reason);
+	else if (!s->recording->from_log)
+		fprintf(out, "  trace      %s files from a kept trace\n",
+			grouped(trace->events->len));
+	if (s->recording->booted || s->recording->from_log)
+		print_reads(&s->recording->boot, out);
 }
 
 static void print_plan(const ro_summary *s, FILE *out)
@@ -142,8 +153,12 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_double(b, "end_time", trace->end_time);
 	ro_json_double(b, "root_time", trace->root_time);
 	ro_json_int(b, "lost_events", (gint64)trace->lost_events);
-	ro_json_double(b, "coverage", trace->coverage);
-	if (recording->booted) {
+	json_builder_set_member_name(b, "coverage");
+	if (trace->coverage < 0)
+		json_builder_add_null_value(b);
+	else
+		json_builder_add_double_value(b, trace->coverage);
+	if (recording->booted || recording->from_log) {
 		json_totals(b, "medium", &recording->boot.medium);
 		json_totals(b, "image", &recording->boot.image);
 	}

@@ -12,6 +12,7 @@ typedef struct {
 	const tr_boot_job *job;
 	gboolean calibrating; /* nothing but the agent, which measures the processor */
 	gboolean measuring;   /* waiting for the medium is not being idle */
+	gboolean agentless;   /* the guest is as it is; set when it starts */
 	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
 	GPtrArray *dropped; /* of char *: words that were taken out of the command line */
 	guint64 memory;     /* bytes */
@@ -19,6 +20,15 @@ typedef struct {
 	tr_guest *guest;
 	tr_session_end end;
 } tr_booted;
+
+/* Whether no agent goes into the guest: by wish, or since it could not run there. */
+gboolean tr_boot_without_agent(const tr_boot_job *job);
+
+/* Whether the trace is made of the reads of the medium, and that: events, tracer and kernel of the
+ * trace. Says why if nobody asked for it. */
+gboolean tr_booted_by_blocks(const tr_booted *b);
+gboolean tr_booted_take_blocks(
+	const tr_booted *b, tr_trace *trace, const GArray *reads, GError **error);
 
 /* b->job is set. Clear it in either case. */
 gboolean tr_booted_run(tr_booted *b, GError **error);

@@ -54,18 +54,18 @@ static gboolean check_kernel(const tr_boot_job *job, GError **error)
 	if (!file || !li_kernel_read(job->iso, file, &kernel, error))
 		return FALSE;
 	g_free(kernel.version);
-	if (kernel.is_64bit)
+	if (kernel.is_64bit || tr_boot_without_agent(job))
 		return TRUE;
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s:%s: a 32-bit kernel, on which the guest agent does not run; record its boot elsewhere and use --trace",
+		"%s:%s: a 32-bit kernel, on which the guest agent does not run; use --tracer blocks, or record its boot elsewhere and use --trace",
 		job->iso->path, file->path);
 }
 
 static gboolean check_initrds(const tr_boot_job *job, GError **error)
 {
-	if (job->entry->initrds->len == 0)
+	if (job->entry->initrds->len == 0 && !tr_boot_without_agent(job))
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
-			"%s: the boot entry of %s:%u has no initrd, which the guest agent has to be added to",
+			"%s: the boot entry of %s:%u has no initrd, which the guest agent has to be added to; use --tracer blocks",
 			job->iso->path, job->entry->config, job->entry->line);
 	for (guint i = 0; i < job->entry->initrds->len; i++)
 		if (!need_file(job, g_ptr_array_index(job->entry->initrds, i), error))
@@ -75,8 +75,9 @@ static gboolean check_initrds(const tr_boot_job *job, GError **error)
 
 static char *new_cmdline(const tr_boot_job *job, GPtrArray *dropped, GError **error)
 {
-	tr_cmdline_job cmdline = {
-		.original = job->entry->cmdline, .rdinit = "/" TR_AGENT_PATH, .dropped = dropped};
+	tr_cmdline_job cmdline = {.original = job->entry->cmdline,
+		.rdinit = tr_boot_without_agent(job) ? NULL : "/" TR_AGENT_PATH,
+		.dropped = dropped};
 
 	return tr_cmdline_new(&cmdline, error);
 }
@@ -87,7 +88,7 @@ gboolean tr_boot_check(const tr_boot_job *job, GError **error)
 
 	if (!tr_qemu_check(error) || !tr_medium_server_check(error))
 		return FALSE;
-	if (!(agent = ro_own_file(agent_name, error)))
+	if (!tr_boot_without_agent(job) && !(agent = ro_own_file(agent_name, error)))
 		return FALSE;
 	if (job->accel == TR_ACCEL_KVM && !tr_kvm_check(error))
 		return FALSE;
@@ -202,10 +203,12 @@ static gboolean make_initrd(const tr_booted *b, GError **error)
 	for (guint i = 0; !b->calibrating && i < job->entry->initrds->len; i++)
 		if (!append_initrd(job, g_ptr_array_index(job->entry->initrds, i), initrd, error))
 			return FALSE;
-	appendix = new_appendix(b, initrd, error);
-	if (!appendix)
-		return FALSE;
-	g_byte_array_append(initrd, appendix->data, appendix->len);
+	if (!b->agentless) {
+		appendix = new_appendix(b, initrd, error);
+		if (!appendix)
+			return FALSE;
+		g_byte_array_append(initrd, appendix->data, appendix->len);
+	}
 	return write_file(b->initrd, initrd->data, initrd->len, error);
 }
 
@@ -244,6 +247,7 @@ static gboolean prepare(tr_booted *b, GError **error)
 {
 	const tr_boot_job *job = b->job;
 
+	b->agentless = tr_boot_without_agent(job);
 	b->qemu_log = scratch(job, "qemu.log");
 	b->kernel = scratch(job, "kernel");
 	b->initrd = scratch(job, "initrd");
@@ -276,7 +280,7 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 		.memory = b->memory,
 		.cpus = job->cpus ? job->cpus : CPUS_DEFAULT,
 		.kernel = b->kernel,
-		.initrd = b->initrd,
+		.initrd = job->entry->initrds->len > 0 || !b->agentless ? b->initrd : NULL,
 		.cmdline = b->cmdline,
 		.medium_socket = tr_medium_server_socket(server),
 		.log = b->qemu_log};
@@ -285,6 +289,12 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 		.untils = job->untils,
 		.until_count = job->until_count,
 		.speak_within = speak_within,
+		.read_log = tr_medium_server_log(server),
+		.wait_for_reads = b->measuring,
+		.settle = b->measuring ? SETTLE : 0,
+		.agentless = b->agentless,
+		.image_offset = job->image->file->extents[0].offset,
+		.reads_will_do = job->tracer == TR_TRACER_AUTO,
 		.progress = job->progress,
 		.timeout = job->timeout > 0 ? job->timeout
 			   : kvm            ? TIMEOUT_KVM
@@ -295,10 +305,6 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	b->guest = tr_guest_new(job->tree, job->image->file->path);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
-	if (b->measuring) {
-		session.read_log = b->read_log;
-		session.settle = SETTLE;
-	}
 	g_clear_pointer(&b->end.console, g_free);
 	return tr_session_run(&session, b->guest, &b->end, error);
 }
@@ -375,10 +381,10 @@ static tr_trace *new_trace(const tr_booted *b, GError **error)
 	trace->accelerator = g_strdup(b->accelerator);
 	trace->memory = b->memory;
 	trace->end_reason = g_strdup(b->end.end_reason);
-	trace->end_time = b->guest->now;
-	trace->root_time = b->guest->root_time;
+	trace->end_time = b->agentless ? b->end.over - b->end.kernel : b->guest->now;
+	trace->root_time = MAX(b->guest->root_time, 0);
 	trace->lost_events = lost_events(b->guest);
-	g_clear_pointer(&trace->events, g_ptr_array_unref);
+	g_ptr_array_unref(trace->events);
 	trace->events = tr_events_steal(b->guest->events);
 	return g_steal_pointer(&trace);
 }
@@ -408,8 +414,12 @@ static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **er
 		return FALSE;
 	tr_read_log_totals(result->reads, 0, G_MAXUINT64, &result->medium);
 	tr_read_log_totals(result->reads, offset, image->file->size, &result->image);
+	gboolean blocks = tr_booted_by_blocks(b);
+	if (blocks && !tr_booted_take_blocks(b, result->trace, result->reads, error))
+		return FALSE;
 	tr_coverage_check(result->trace, b->job->tree, offset, result->reads, &result->coverage);
-	result->trace->coverage = result->coverage.coverage;
+	/* A trace that is made of the log cannot be checked against it. */
+	result->trace->coverage = blocks ? -1 : result->coverage.coverage;
 	return TRUE;
 }
 
@@ -420,14 +430,14 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 
 	if (g_str_equal(b->end.end_reason, "timeout"))
 		ro_warn("the guest did not become idle: the trace ends with its time (--timeout) after %.0f guest seconds",
-			guest->now);
-	if (!b->end.whole)
+			result->trace->end_time);
+	if (!b->end.whole && !b->agentless)
 		ro_warn("the guest agent did not answer at the end: the trace may lack its last events");
 	if (result->trace->lost_events > 0)
 		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
 			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
 			result->trace->lost_events, guest->overflows, frames->missing);
-	if (result->coverage.coverage < coverage_wanted)
+	if (result->trace->coverage >= 0 && result->trace->coverage < coverage_wanted)
 		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
 			100 * result->coverage.coverage,
 			result->trace->lost_events > 0 ? "events were lost"
@@ -441,6 +451,8 @@ static void note(const tr_booted *b)
 	const tr_events_counts *events = tr_events_get_counts(b->guest->events);
 	const tr_frames_counts *frames = tr_frames_get_counts(b->guest->frames);
 
+	if (b->agentless)
+		return;
 	ro_progress_note(b->job->progress,
 		"events: %" G_GUINT64_FORMAT " from the kernel, %" G_GUINT64_FORMAT
 		" sent, %" G_GUINT64_FORMAT " not of an image, %" G_GUINT64_FORMAT
@@ -452,7 +464,7 @@ static void note(const tr_booted *b)
 
 static gboolean finish(const tr_booted *b, tr_boot_result *result, GError **error)
 {
-	if (!check_events(b, error))
+	if (!tr_booted_by_blocks(b) && !check_events(b, error))
 		return FALSE;
 	result->trace = new_trace(b, error);
 	if (!result->trace || !read_log(b, result, error))
@@ -489,6 +501,22 @@ gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **er
 	}
 	end_stage(&b, result);
 	return TRUE;
+}
+
+gboolean tr_boot_from_log(
+	const tr_boot_job *job, const char *log, tr_boot_result *result, GError **error)
+{
+	tr_boot_job by_blocks = *job;
+	g_auto(tr_booted) b = {.job = &by_blocks, .read_log = g_strdup(log)};
+
+	*result = (tr_boot_result){0};
+	by_blocks.tracer = TR_TRACER_BLOCKS;
+	b.guest = tr_guest_new(job->tree, job->image->file->path);
+	result->trace = new_trace(&b, error);
+	if (result->trace && read_log(&b, result, error))
+		return TRUE;
+	tr_boot_result_clear(result);
+	return FALSE;
 }
 
 void tr_boot_result_clear(tr_boot_result *result)

@@ -12,6 +12,13 @@
 
 typedef enum { TR_ACCEL_AUTO, TR_ACCEL_KVM, TR_ACCEL_TCG } tr_accel;
 
+/* What tells which files a boot read (--tracer). */
+typedef enum {
+	TR_TRACER_FANOTIFY, /* the agent in the guest, or nothing */
+	TR_TRACER_AUTO,     /* fanotify; where the guest cannot have it, blocks */
+	TR_TRACER_BLOCKS,   /* the reads of the medium; no agent (trace/block_tracer.h) */
+} tr_tracer;
+
 /* When a boot is over (--until). */
 typedef enum { TR_UNTIL_IDLE, TR_UNTIL_CONSOLE, TR_UNTIL_TIME } tr_until_kind;
 typedef struct {
@@ -28,6 +35,7 @@ typedef struct {
 	const li_entry *entry; /* what to boot */
 	const li_image *image; /* whose files are of interest */
 	const img_tree *tree;  /* of that image */
+	tr_tracer tracer;
 	tr_accel accel;
 	guint64 memory;         /* bytes; 0: chosen */
 	guint cpus;             /* 0: chosen */
@@ -60,6 +68,10 @@ guint64 tr_boot_memory(const tr_boot_job *job);
  * or the time runs out before that.
  */
 gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **error);
+
+/* A trace without a boot: of a log that was kept of one. Needs no entry. */
+gboolean tr_boot_from_log(
+	const tr_boot_job *job, const char *log, tr_boot_result *result, GError **error);
 void tr_boot_result_clear(tr_boot_result *result);
 
 #endif

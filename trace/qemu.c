@@ -98,7 +98,8 @@ static void add_start(GPtrArray *argv, const tr_machine *machine)
 {
 	if (machine->kernel) {
 		add(argv, "-kernel", machine->kernel);
-		add(argv, "-initrd", machine->initrd);
+		if (machine->initrd)
+			add(argv, "-initrd", machine->initrd);
 		add(argv, "-append", machine->cmdline);
 		return;
 	}

@@ -11,7 +11,8 @@ typedef struct {
 	const char *accelerator; /* "kvm" or "tcg" */
 	guint64 memory;          /* bytes */
 	guint cpus;
-	const char *kernel, *initrd, *cmdline; /* kernel NULL: boots from the medium */
+	const char *kernel, *initrd, *cmdline; /* kernel NULL: boots from the medium;
+						  initrd may be NULL */
 	const char *uefi_code, *uefi_vars;     /* OVMF, the latter written to; NULL: SeaBIOS */
 	const char *monitor; /* pipes MONITOR.in and MONITOR.out for QEMU's commands, or NULL */
 	const char *medium_socket; /* of the NBD server that has the ISO */

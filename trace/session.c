@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 #include "trace/agent/protocol.h"
+#include "trace/read_tail.h"
 #include "trace/serial.h"
 
 enum {
@@ -27,7 +27,8 @@ static const double finish_grace =
 	20; /* host seconds from the word to end until the agent's last frame */
 static const double settle_factor = 8;   /* the longest that settling takes */
 static const double silence_limit = 120; /* host seconds without a word of the agent, which ticks */
-static const double failure_grace = 1;   /* host seconds in which the console may tell more */
+static const double busy_limit = 0.5; /* processors of this machine; an idle guest takes a little */
+static const double failure_grace = 1; /* host seconds in which the console may tell more */
 
 typedef struct {
 	const tr_session_job *job;
@@ -45,7 +46,10 @@ typedef struct {
 	guint calibrations;
 	double calibration; /* when the last round was done */
 	double read;        /* when the read log was last seen to grow */
-	off_t read_log_size;
+	tr_read_tail *log;
+	gboolean mounted;        /* agentless: the image was read */
+	double quiet;            /* agentless: since when the machine has had little to compute */
+	double looked, computed; /* when that was last looked at, and what it had computed then */
 } session;
 
 static double host_now(void)
@@ -55,7 +59,13 @@ static double host_now(void)
 
 static gboolean switched(const session *s)
 {
-	return s->guest->root_time >= 0;
+	return s->guest->root_time >= 0 || s->mounted;
+}
+
+/* Seconds of the guest. */
+static double guest_now(const session *s)
+{
+	return s->job->agentless ? host_now() - s->started : s->guest->now;
 }
 
 static gboolean fail_guest(const session *s, GError **error, const char *what, const char *hint)
@@ -65,21 +75,30 @@ static gboolean fail_guest(const session *s, GError **error, const char *what, c
 
 /* --- setting up and taking down --- */
 
+static gboolean start_qemu(session *s, GError **error)
+{
+	s->machine.console = s->serial.pipes.base;
+	s->started = s->quiet = host_now();
+	s->qemu = tr_qemu_start(&s->machine, error);
+	return s->qemu != NULL;
+}
+
 static gboolean start_machine(session *s, GError **error)
 {
 	int pair[2];
 
+	s->machine = *s->job->machine;
+	s->machine.agent_fd = -1;
+	if (s->job->agentless)
+		return start_qemu(s, error);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return ro_fail_errno(error, errno, "socketpair");
 	s->agent_fd = pair[0];
 	fcntl(s->agent_fd, F_SETFL, O_NONBLOCK);
-	s->machine = *s->job->machine;
 	s->machine.agent_fd = pair[1];
-	s->machine.console = s->serial.pipes.base;
-	s->started = host_now();
-	s->qemu = tr_qemu_start(&s->machine, error);
+	gboolean ok = start_qemu(s, error);
 	close(pair[1]);
-	return s->qemu != NULL;
+	return ok;
 }
 
 static void tear_down(session *s)
@@ -88,6 +107,7 @@ static void tear_down(session *s)
 	if (s->agent_fd >= 0)
 		close(s->agent_fd);
 	tr_serial_close(&s->serial);
+	tr_read_tail_free(s->log);
 }
 
 /* --- what comes from the guest --- */
@@ -124,12 +144,31 @@ static void note_times(session *s, double first_before, double root_before)
 /* A guest that waits for a slow medium opens nothing and computes nothing, but is not idle. */
 static void look_at_read_log(session *s)
 {
-	struct stat st;
+	const tr_session_job *job = s->job;
+	tr_read read;
 
-	if (!s->job->read_log || stat(s->job->read_log, &st) < 0 || st.st_size == s->read_log_size)
+	if (!job->wait_for_reads && !job->agentless &&
+		!(job->reads_will_do && s->guest->fanotify_errno))
 		return;
-	s->read_log_size = st.st_size;
-	s->read = host_now();
+	while (tr_read_tail_next(s->log, &read)) {
+		s->read = host_now();
+		s->mounted |= job->agentless && read.offset <= job->image_offset &&
+			      read.offset + read.length > job->image_offset;
+	}
+}
+
+/* Without an agent only the machine's own use of processors tells whether its guest computes. */
+static void look_at_processors(session *s)
+{
+	double now = host_now();
+
+	if (!s->job->agentless || now - s->looked < 1)
+		return;
+	double computed = ro_child_processor_seconds(s->qemu);
+	if (computed - s->computed >= busy_limit * (now - s->looked))
+		s->quiet = now;
+	s->looked = now;
+	s->computed = computed;
 }
 
 static void add_round(tr_session_end *end, double seconds)
@@ -169,23 +208,31 @@ static void wait_for_guest(session *s)
 	tr_serial_read(&s->serial);
 	note_times(s, first, root);
 	look_at_read_log(s);
+	look_at_processors(s);
 	time_calibration(s);
 }
 
 /* --- the rules --- */
 
-static const char *rule_that_holds(const session *s)
+static gboolean is_idle(const session *s, double seconds)
 {
 	double since = MAX(s->guest->root_time, s->guest->last_first);
+	double unread = host_now() - s->read;
 
+	if (!switched(s) || unread < seconds)
+		return FALSE;
+	if (s->job->agentless)
+		return host_now() - s->quiet >= seconds || unread >= busy_factor * seconds;
+	return s->guest->quiet >= seconds || s->guest->now - since >= busy_factor * seconds;
+}
+
+static const char *rule_that_holds(const session *s)
+{
 	for (guint i = 0; i < s->job->until_count; i++) {
 		const tr_until *until = &s->job->untils[i];
-		if (until->kind == TR_UNTIL_IDLE && switched(s) &&
-			host_now() - s->read >= until->seconds &&
-			(s->guest->quiet >= until->seconds ||
-				s->guest->now - since >= busy_factor * until->seconds))
+		if (until->kind == TR_UNTIL_IDLE && is_idle(s, until->seconds))
 			return "idle";
-		if (until->kind == TR_UNTIL_TIME && s->guest->now >= until->seconds)
+		if (until->kind == TR_UNTIL_TIME && guest_now(s) >= until->seconds)
 			return "time";
 		if (until->kind == TR_UNTIL_CONSOLE && tr_console_matched(s->serial.console))
 			return "console";
@@ -277,9 +324,9 @@ static gboolean check_running(session *s, GError **error)
 
 static gboolean check_agent(const session *s, GError **error)
 {
-	if (s->guest->heard && s->guest->fanotify_errno)
+	if (s->guest->heard && s->guest->fanotify_errno && !s->job->reads_will_do)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
-			"the guest's kernel %s has no fanotify (%s), so this boot cannot be recorded; record one of the same image elsewhere and use --trace",
+			"the guest's kernel %s has no fanotify (%s), so this boot cannot be recorded; use --tracer blocks, or record one of the same image elsewhere and use --trace",
 			s->guest->release, g_strerror((int)s->guest->fanotify_errno));
 	if (tr_frames_get_counts(s->guest->frames)->bytes > AGENT_LIMIT)
 		return ro_fail(error, RO_ERROR_GUEST,
@@ -297,7 +344,7 @@ static void report(session *s)
 	if (host_now() - s->reported < 0.5)
 		return;
 	s->reported = host_now();
-	text = g_strdup_printf("%.0f s in the guest, %s, %u files", s->guest->now,
+	text = g_strdup_printf("%.0f s in the guest, %s, %u files", guest_now(s),
 		switched(s)       ? "booting its root"
 		: s->guest->heard ? "initramfs"
 				  : "starting",
@@ -314,7 +361,8 @@ static gboolean step(session *s, gboolean *over, GError **error)
 		return FALSE;
 	if (switched(s))
 		tr_console_arm(s->serial.console);
-	*over = s->guest->ended || (s->ending > 0 && host_now() - s->ending > finish_grace);
+	*over = s->guest->ended ||
+		(s->ending > 0 && (s->job->agentless || host_now() - s->ending > finish_grace));
 	if (*over)
 		return TRUE;
 	if (!check_failure(s, error) || !check_running(s, error))
@@ -344,9 +392,12 @@ gboolean tr_session_run(
 	gboolean over = FALSE;
 
 	*end = (tr_session_end){0};
+	s.log = tr_read_tail_new(job->read_log);
 	gboolean ok =
 		tr_serial_open(&s.serial, job->workdir, job->untils, job->until_count, error) &&
 		start_machine(&s, error);
+	if (job->agentless)
+		end->kernel = s.started;
 	while (ok && !over)
 		ok = step(&s, &over, error);
 	end->whole = guest->ended;

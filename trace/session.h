@@ -19,7 +19,12 @@ typedef struct {
 				limit */
 	double settle; /* host seconds: go on behind the end until that long nothing new was read,
 			  so that what the boot started is known; 0: no */
-	const char *read_log; /* NULL, or: as long as it grows the guest is not idle */
+	const char *read_log;
+	gboolean wait_for_reads; /* as long as the log grows the guest is not idle */
+	gboolean agentless;      /* the log and the console are all there is */
+	guint64 image_offset;    /* agentless: of the root's image on the medium, bytes; when it was
+				    read the root is there */
+	gboolean reads_will_do;  /* go on if the agent has no fanotify, and wait for reads then */
 	ro_progress *progress;
 } tr_session_job;
 

@@ -57,6 +57,11 @@ static const struct {
 	{"coverage", FIELD_SHARE, offsetof(tr_trace, coverage)},
 };
 
+const char *tr_how_name(tr_how how)
+{
+	return how_names[how];
+}
+
 void tr_event_free(tr_event *event)
 {
 	if (!event)
@@ -148,7 +153,7 @@ static void append_field(GString *out, const tr_trace *trace, gsize i)
 static void append_event(GString *out, const tr_event *event)
 {
 	append_seconds(out, event->time);
-	g_string_append_printf(out, " %c %s ", (char)event->kind, how_names[event->how]);
+	g_string_append_printf(out, " %c %s ", (char)event->kind, tr_how_name(event->how));
 	if (event->bytes == TR_BYTES_UNKNOWN)
 		g_string_append_c(out, '-');
 	else

@@ -45,6 +45,9 @@ tr_trace *tr_trace_new(void);
 void tr_trace_free(tr_trace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_trace, tr_trace_free)
 
+/* "open", "exec", …; static. */
+const char *tr_how_name(tr_how how);
+
 void tr_event_free(tr_event *event);
 
 /* By path, then image: 0 if both are of the same file. For GTree and sorting. */

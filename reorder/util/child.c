@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -390,6 +391,23 @@ void ro_child_stop(ro_child *child, guint grace_ms)
 	end_group(child, grace_ms);
 	g_free(child->name);
 	g_free(child);
+}
+
+/* Linux: Documentation/filesystems/proc.rst, 1.8: fields 14 and 15; the name before may hold
+ * blanks.
+ */
+double ro_child_processor_seconds(const ro_child *child)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)child->pid);
+	g_autofree char *text = NULL;
+	unsigned long long user, system;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL) || !strrchr(text, ')') ||
+		sscanf(strrchr(text, ')'),
+			") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			&system) != 2)
+		return 0;
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 pid_t ro_child_pid(const ro_child *child)

@@ -49,6 +49,9 @@ void ro_child_stop(ro_child *child, guint grace_ms);
 
 pid_t ro_child_pid(const ro_child *child);
 
+/* What all its threads have computed so far, in seconds; 0 if that is not known. */
+double ro_child_processor_seconds(const ro_child *child);
+
 /* Fails with RO_ERROR_FAILED, "NAME: not found in PATH; install the package PACKAGE". */
 gboolean ro_child_need(const char *program, const char *package, GError **error);
 

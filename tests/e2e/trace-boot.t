@@ -161,9 +161,13 @@ agent no-fanotify <<'EOT'
 #include <sys/fanotify.h>
 #define fanotify_init(flags, mode) (errno = ENOSYS, -1)
 EOT
-PROGRAM=$TMP/no-fanotify/reorder-livecd wanted=3 trace ok --accel tcg --until idle:4
+PROGRAM=$TMP/no-fanotify/reorder-livecd wanted=3 trace ok --accel tcg --until idle:4 --tracer fanotify
 is "$status" 3 'a kernel without fanotify: exit 3'
-like "$err" 'no fanotify .*--trace' 'and what to do'
+like "$err" 'no fanotify .*--tracer blocks.*--trace' 'and what to do'
+PROGRAM=$TMP/no-fanotify/reorder-livecd wanted=0 trace ok --accel tcg --until idle:4
+is "$status $(header ok tracer)" '0 blocks' 'auto: the reads of the medium have to do'
+like "$err" 'warning: .*has no fanotify .*reads of the medium' 'and the program says so'
+cp "$TMP/ok.trace" "$TMP/auto.trace"
 
 # Linux before 4.20 and 5.0: no marks on filesystems, no exec events.
 agent old-kernel <<'EOT'
@@ -173,9 +177,39 @@ agent old-kernel <<'EOT'
 	((flags) & FAN_MARK_FILESYSTEM || (mask) & FAN_OPEN_EXEC ? (errno = EINVAL, -1) \
 	: (fanotify_mark)(fan, flags, mask, dir, path))
 EOT
-PROGRAM=$TMP/old-kernel/reorder-livecd wanted=0 trace ok --accel tcg --until idle:4
+mkdir "$TMP/kept"
+work=$TMP/kept PROGRAM=$TMP/old-kernel/reorder-livecd wanted=0 trace ok --accel tcg --until idle:4 --keep-work
 paths ok >"$TMP/got"
 ok 'an old kernel gives the same trace' diff "$TMP/wanted" "$TMP/got"
+
+# --- by the reads of the medium alone ---
+# The files that fanotify saw being read and that have data, by the name that the other has for the inode.
+awk '$2 == "f" && $3 == "read" && $6 !~ /\/empty$/ { print $6 }' "$TMP/ok.trace" |
+	sed 's,^usr/share/links/hot$,usr/lib/third-name,' | sort >"$TMP/read"
+missed() { awk '$2 == "f" { print $6 }' "$TMP/$1.trace" | sort | comm -13 - "$TMP/read"; }
+run "$PROGRAM" trace "$TMP/ok.iso" --read-log "$TMP"/kept/*/reads.log -o "$TMP/log.trace"
+ok 'enough files to be a check' test "$(wc -l <"$TMP/read")" -gt 50
+is "$(missed log)" '' 'the log of the same boot has every file that was read'
+is "$(missed auto)" '' 'so has a boot without fanotify'
+ok 'but not all that the image has' test "$(awk '$2 == "f"' "$TMP/log.trace" | wc -l)" \
+	-lt "$(unsquashfs -ll "$TMP/squashfs" | grep -c ^-)"
+
+# A kernel that says that it is a 32-bit one (xloadflags of its header) gets no agent.
+mkdir -p "$TMP/extra/live"
+cp "$TMP/vmlinuz" "$TMP/extra/live/vmlinuz"
+printf '\0\0' | dd of="$TMP/extra/live/vmlinuz" bs=1 seek=$((0x236)) conv=notrunc status=none
+iso --extra "$TMP/extra" "$TMP/32.iso"
+wanted=3 trace 32 --accel tcg --tracer fanotify
+is "$status" 3 'the agent does not run on a 32-bit kernel'
+like "$err" '32-bit kernel.*--tracer blocks' 'and what to do'
+trace 32 --accel tcg --until idle:4
+is "$status $(header 32 tracer) $(header 32 end-reason)" '0 blocks idle' 'auto: without it the boot ends when it is idle'
+like "$err" 'warning: the kernel is a 32-bit one: .*reads of the medium' 'and the program says so'
+is "$(missed 32)" '' 'and has every file that was read'
+unlike "$(header 32 cmdline)" rdinit 'the guest is as it is'
+is "$(header 32 kernel-version)" "$(header ok kernel-version)" 'the kernel is known by its file'
+trace 32 --accel tcg --tracer blocks --until console:'tiny: ready' --until idle:100
+is "$status $(header 32 end-reason)" '0 console' 'a text on the console ends it, too'
 
 # A queue that is too short for a reader that sleeps.
 agent overflow <<'EOT'

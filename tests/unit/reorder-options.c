@@ -48,6 +48,7 @@ static void test_defaults(void)
 	g_assert_cmpint(o.order, ==, RO_ORDER_ACCESS);
 	g_assert_cmpint(o.layout, ==, RO_LAYOUT_END);
 	g_assert_cmpint(o.accel, ==, TR_ACCEL_AUTO);
+	g_assert_cmpint(o.tracer, ==, TR_TRACER_AUTO);
 	g_assert_cmpstr(o.engine, ==, "auto");
 	g_assert_cmpuint(o.memory, ==, 0);
 	g_assert_false(o.force);
@@ -60,6 +61,16 @@ static void test_verbs(void)
 
 	g_assert_true(parse(&o, "r trace in.iso -o t", NULL));
 	g_assert_cmpint(o.verb, ==, RO_VERB_TRACE);
+	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r trace --diff a.trace b.trace --json - -v", NULL));
+	g_assert_true(o.diff);
+	g_assert_cmpstr(o.input, ==, "a.trace");
+	g_assert_cmpstr(o.other, ==, "b.trace");
+	g_assert_null(o.output);
+	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r trace in.iso --tracer blocks --read-log log -o t", NULL));
+	g_assert_cmpint(o.tracer, ==, TR_TRACER_BLOCKS);
+	g_assert_cmpstr(o.read_log, ==, "log");
 	ro_options_clear(&o);
 	g_assert_true(parse(&o, "r plan in.iso -t a -t b -f gensquashfs", NULL));
 	g_assert_cmpint(o.verb, ==, RO_VERB_PLAN);
@@ -103,6 +114,16 @@ static void test_errors_echo_the_text(void)
 		{"r inspect a --order size", "--order does not go with inspect"},
 		{"r a b -o c", "--output does not go with reordering"},
 		{"r a b -x", "-x: unknown option"},
+		{"r trace --diff a", "B.trace is missing"},
+		{"r trace --diff", "A.trace is missing"},
+		{"r trace --diff a b c", "c: one argument too many"},
+		{"r trace --diff a b --until idle:3", "--until does not go with --diff"},
+		{"r trace a --read-log l --until idle:3", "--until does not go with --read-log"},
+		{"r trace a --read-log l --tracer fanotify", "--tracer fanotify does not go"},
+		{"r trace a --diff --read-log l b", "--read-log does not go with --diff"},
+		{"r a b --tracer strace", "--tracer strace: not one of auto, fanotify, blocks"},
+		{"r compare a b --tracer blocks", "--tracer does not go with compare"},
+		{"r a b --diff", "--diff does not go with reordering"},
 	};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
