@@ -183,13 +183,16 @@ static GByteArray *new_appendix(const tr_booted *b, const GByteArray *initrd, GE
 
 	if (!path || !g_file_get_contents(path, &agent, &size, error))
 		return NULL;
+	gboolean timed = b->job->tracer == TR_TRACER_ATIME;
 	const li_cpio_member members[] = {
 		{.path = TR_AGENT_DIR, .mode = S_IFDIR | 0700},
 		{.path = TR_AGENT_PATH, .mode = S_IFREG | 0700, .data = agent, .size = size},
-		{.path = TR_AGENT_CALIBRATE, .mode = S_IFREG | 0600, .data = ""},
+		{.path = b->calibrating ? TR_AGENT_CALIBRATE : TR_AGENT_ATIME,
+			.mode = S_IFREG | 0600,
+			.data = ""},
 	};
-	return li_initrd_appendix(
-		initrd->data, initrd->len, members, G_N_ELEMENTS(members) - !b->calibrating, error);
+	return li_initrd_appendix(initrd->data, initrd->len, members,
+		G_N_ELEMENTS(members) - !(b->calibrating || timed), error);
 }
 
 static gboolean make_initrd(const tr_booted *b, GError **error)
@@ -412,6 +415,8 @@ static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **er
 	result->reads = tr_read_log_read(b->read_log, error);
 	if (!result->reads)
 		return FALSE;
+	if (b->job->tracer == TR_TRACER_ATIME && !tr_booted_cut_sweep(b, result->reads, error))
+		return FALSE;
 	tr_read_log_totals(result->reads, 0, G_MAXUINT64, &result->medium);
 	tr_read_log_totals(result->reads, offset, image->file->size, &result->image);
 	gboolean blocks = tr_booted_by_blocks(b);
@@ -467,7 +472,11 @@ static gboolean finish(const tr_booted *b, tr_boot_result *result, GError **erro
 	if (!tr_booted_by_blocks(b) && !check_events(b, error))
 		return FALSE;
 	result->trace = new_trace(b, error);
-	if (!result->trace || !read_log(b, result, error))
+	if (!result->trace)
+		return FALSE;
+	if (b->job->tracer == TR_TRACER_ATIME)
+		tr_booted_take_atimes(b, result->trace);
+	if (!read_log(b, result, error))
 		return FALSE;
 	warn(b, result);
 	note(b);

@@ -31,6 +31,7 @@ enum {
 };
 
 int ag_proc = -1, ag_sys = -1;
+bool ag_atime;
 
 static int fan = -1, fan_errno;
 static dev_t root_dev;
@@ -289,6 +290,12 @@ static void tell_time(void)
 	ag_line_frame(TR_FRAME_TICK, fixed, sizeof fixed, NULL, 0);
 }
 
+void ag_tick(void)
+{
+	tell_time();
+	ag_line_pump();
+}
+
 static void finish(void)
 {
 	uint8_t fixed[20];
@@ -321,11 +328,12 @@ static void run(void)
 		if (wait[0].revents)
 			read_events();
 		look_at_root();
-		tell_time();
-		ag_line_pump();
+		ag_tick();
 	}
 	for (int i = 0; i < 64 && read_events(); i++)
 		;
+	if (ag_atime)
+		ag_mounts_sweep();
 	finish();
 }
 
@@ -347,6 +355,7 @@ int main(int argc, char **argv)
 		ag_calibrate();
 		finish();
 	}
+	ag_atime = unlink("/" TR_AGENT_ATIME) == 0;
 	unlink("/" TR_AGENT_PATH);
 	rmdir("/" TR_AGENT_DIR);
 	pid_t child = prepared ? fork() : -1;
