@@ -293,6 +293,8 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	b->accelerator = accelerator;
 	tr_guest_free(b->guest);
 	b->guest = tr_guest_new(job->tree, job->image->file->path);
+	if (job->image->wraps_ext4)
+		tr_guest_mounts_want_nested(b->guest->mounts);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
 	if (b->measuring) {
