@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "reorder/ext4/ext4_tree.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 
@@ -37,23 +36,13 @@ static gboolean have_entry(const tr_boot_job *job, GError **error)
 		job->iso->path);
 }
 
-/* The mounts of a guest lead to images on the ISO only, not to one inside of another. */
-static gboolean can_record(const ro_input *input, GError **error)
-{
-	if (!ro_ext4_is_tree(input->tree))
-		return TRUE;
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s: recording the boot of an ext4 root is not supported yet; record it by other means and use --trace",
-		input->iso->path);
-}
-
 gboolean ro_recording_check(const ro_options *options, const ro_input *input, GError **error)
 {
 	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	if (options->traces->len > 0)
 		return TRUE;
-	return can_record(input, error) && have_entry(&job, error) && tr_boot_check(&job, error);
+	return have_entry(&job, error) && tr_boot_check(&job, error);
 }
 
 static void free_trace(gpointer trace)

@@ -40,10 +40,11 @@ static void print_boot(const ro_summary *s, FILE *out)
 		"  medium     %.1f MB in %s requests, %s jumps; modelled CD: %s long seeks, %.1f s\n",
 		MB(boot->medium.bytes), grouped(boot->medium.requests), grouped(boot->medium.jumps),
 		grouped(boot->medium.long_seeks), boot->medium.drive_seconds);
-	fprintf(out,
-		"  image      %.1f MB in %s requests; the trace explains %.1f %%, %s events lost\n",
-		MB(boot->image.bytes), grouped(boot->image.requests), trace->coverage * 100,
-		grouped(trace->lost_events));
+	fprintf(out, "  image      %.1f MB in %s requests; ", MB(boot->image.bytes),
+		grouped(boot->image.requests));
+	if (trace->coverage >= 0)
+		fprintf(out, "the trace explains %.1f %%, ", trace->coverage * 100);
+	fprintf(out, "%s events lost\n", grouped(trace->lost_events));
 }
 
 static void print_plan(const ro_summary *s, FILE *out)
@@ -128,6 +129,16 @@ static void json_totals(JsonBuilder *b, const char *name, const tr_read_totals *
 	json_builder_end_object(b);
 }
 
+static void json_coverage(JsonBuilder *b, double coverage)
+{
+	if (coverage >= 0) {
+		ro_json_double(b, "coverage", coverage);
+		return;
+	}
+	json_builder_set_member_name(b, "coverage");
+	json_builder_add_null_value(b);
+}
+
 static void json_boot(JsonBuilder *b, const ro_recording *recording)
 {
 	const tr_trace *trace = recording->boot.trace;
@@ -142,7 +153,7 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_double(b, "end_time", trace->end_time);
 	ro_json_double(b, "root_time", trace->root_time);
 	ro_json_int(b, "lost_events", (gint64)trace->lost_events);
-	ro_json_double(b, "coverage", trace->coverage);
+	json_coverage(b, trace->coverage);
 	if (recording->booted) {
 		json_totals(b, "medium", &recording->boot.medium);
 		json_totals(b, "image", &recording->boot.image);

@@ -429,9 +429,10 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
 			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
 			result->trace->lost_events, guest->overflows, frames->missing);
-	if (result->coverage.coverage < coverage_wanted)
+	double coverage = result->coverage.coverage;
+	if (coverage >= 0 && coverage < coverage_wanted)
 		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
-			100 * result->coverage.coverage,
+			100 * coverage,
 			result->trace->lost_events > 0 ? "events were lost"
 			: guest->unmarked > 0
 				? "not every filesystem could be watched"

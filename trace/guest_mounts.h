@@ -35,8 +35,8 @@ void tr_guest_mounts_backing(
 
 /* The devices below such a device, by tr_device_number(); below a loop device, the filesystem that
  * holds the file: out of a mount that is detached its path counts from the root of that. */
-void tr_guest_mounts_below(tr_guest_mounts *mounts, guint32 major, guint32 minor,
-	const gint64 *below, guint count);
+void tr_guest_mounts_below(
+	tr_guest_mounts *mounts, guint32 major, guint32 minor, const gint64 *below, guint count);
 
 /* A line of /proc/self/mountinfo, of a mount that is new or has changed; FALSE if it is none. */
 gboolean tr_guest_mounts_line(tr_guest_mounts *mounts, const char *line);
