@@ -9,6 +9,8 @@
 
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
+#include "reorder/ext4/ext4_tree.h"
+#include "reorder/ext4/filesystem.h"
 #include "reorder/util/error.h"
 #include "trace/agent/protocol.h"
 #include "trace/cmdline.h"
@@ -346,11 +348,14 @@ static gboolean run(tr_booted *b, GError **error)
 
 static char *super_checksum(const img_tree *tree, GError **error)
 {
-	guint8 super[IMG_SUPER_SIZE];
+	guint8 super[RO_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
+	gboolean is_ext4 = ro_ext4_is_tree(tree);
+	guint64 offset = is_ext4 ? RO_EXT4_SUPER_OFFSET : 0;
+	gsize size = is_ext4 ? RO_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
 
-	if (!img_source_read(img_tree_source(tree), 0, super, sizeof super, error))
+	if (!img_source_read(img_tree_source(tree), offset, super, size, error))
 		return NULL;
-	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, sizeof super);
+	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, size);
 }
 
 static guint64 lost_events(const tr_guest *guest)

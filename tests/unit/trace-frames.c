@@ -363,13 +363,14 @@ static void test_hostile_guest(void)
 	for (guint i = 0; i < 500; i++)
 		push_damaged(tree, t.stream, &state);
 	for (guint i = 0; i < 20000; i++) {
-		static const char types[] = "HMGBKEURTLX";
+		static const char types[] = "HMGBVKEURTLX";
 		guint8 payload[64];
 		gsize length = ro_random_next(&state) % sizeof payload;
 		for (gsize k = 0; k < length; k++)
 			payload[k] = (guint8)ro_random_next(&state);
 		g_byte_array_set_size(t.stream, 0);
-		put_frame(t.stream, (guint8)types[ro_random_next(&state) % 11], i, payload, length);
+		put_frame(t.stream, (guint8)types[ro_random_next(&state) % (sizeof types - 1)], i,
+			payload, length);
 		tr_guest_push(guest, t.stream->data, t.stream->len);
 	}
 	g_assert_cmpuint(tr_frames_get_counts(guest->frames)->good, ==, 20000);
