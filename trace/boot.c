@@ -9,6 +9,8 @@
 
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
+#include "reorder/ext4/ext4_tree.h"
+#include "reorder/ext4/filesystem.h"
 #include "reorder/util/error.h"
 #include "trace/agent/protocol.h"
 #include "trace/cmdline.h"
@@ -306,6 +308,8 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	b->accelerator = accelerator;
 	tr_guest_free(b->guest);
 	b->guest = tr_guest_new(job->tree, job->image->file->path);
+	if (job->image->wraps_ext4)
+		tr_guest_mounts_want_nested(b->guest->mounts);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
 	g_clear_pointer(&b->end.console, g_free);
@@ -353,11 +357,14 @@ static gboolean run(tr_booted *b, GError **error)
 
 static char *super_checksum(const img_tree *tree, GError **error)
 {
-	guint8 super[IMG_SUPER_SIZE];
+	guint8 super[RO_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
+	gboolean is_ext4 = ro_ext4_is_tree(tree);
+	guint64 offset = is_ext4 ? RO_EXT4_SUPER_OFFSET : 0;
+	gsize size = is_ext4 ? RO_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
 
-	if (!img_source_read(img_tree_source(tree), 0, super, sizeof super, error))
+	if (!img_source_read(img_tree_source(tree), offset, super, size, error))
 		return NULL;
-	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, sizeof super);
+	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, size);
 }
 
 static guint64 lost_events(const tr_guest *guest)
@@ -442,9 +449,10 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
 			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
 			result->trace->lost_events, guest->overflows, frames->missing);
-	if (result->trace->coverage >= 0 && result->trace->coverage < coverage_wanted)
+	double coverage = result->trace->coverage;
+	if (coverage >= 0 && coverage < coverage_wanted)
 		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
-			100 * result->coverage.coverage,
+			100 * coverage,
 			result->trace->lost_events > 0 ? "events were lost"
 			: guest->unmarked > 0
 				? "not every filesystem could be watched"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/agent/protocol.h"
+#include "trace/guest_devices.h"
 
 /* Processors; the agent and timers cost a little, a program that computes a whole one. */
 static const double busy_limit = 0.5;
@@ -84,6 +85,20 @@ static gboolean take_backing(tr_guest *guest, const tr_frame *frame)
 	tr_guest_mounts_backing(
 		guest->mounts, tr_get32(frame->payload), tr_get32(frame->payload + 4), path);
 	return TRUE;
+}
+
+static gboolean take_below(tr_guest *guest, const tr_frame *frame)
+{
+	const guint8 *p = frame->payload;
+	g_autoptr(GArray) below = g_array_new(FALSE, FALSE, sizeof(gint64));
+
+	for (gsize at = 8; at + 8 <= frame->length; at += 8) {
+		gint64 device = tr_device_number(tr_get32(p + at), tr_get32(p + at + 4));
+		g_array_append_val(below, device);
+	}
+	tr_guest_mounts_below(guest->mounts, tr_get32(p), tr_get32(p + 4),
+		(const gint64 *)(void *)below->data, below->len);
+	return frame->length % 8 == 0;
 }
 
 static gboolean take_marked(tr_guest *guest, const tr_frame *frame)
@@ -219,6 +234,7 @@ static const struct {
 	{TR_FRAME_MOUNT, 0, take_mount},
 	{TR_FRAME_GONE, 4, take_gone},
 	{TR_FRAME_BACKING, 8, take_backing},
+	{TR_FRAME_BELOW, 8, take_below},
 	{TR_FRAME_MARKED, 21, take_marked},
 	{TR_FRAME_EVENT, 26, take_event},
 	{TR_FRAME_MORE, 5, take_more},

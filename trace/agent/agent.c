@@ -30,7 +30,7 @@ enum {
 	REPEATS_MAX = 4, /* then an object that is opened but never read is ignored, too */
 };
 
-int ag_proc = -1, ag_sys = -1;
+int ag_proc = -1, ag_sys = -1, ag_dev = -1;
 bool ag_atime;
 
 static int fan = -1, fan_errno;
@@ -51,10 +51,10 @@ void ag_complain(const char *what)
 	}
 }
 
-static int hidden_mount(const char *type)
+static int hidden_mount(const char *type, unsigned long flags)
 {
 	return ro_guest_hidden_mount(
-		"/" TR_AGENT_DIR "/mnt", type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+		"/" TR_AGENT_DIR "/mnt", type, MS_NOSUID | MS_NOEXEC | flags, NULL);
 }
 
 static void open_fanotify(void)
@@ -83,10 +83,11 @@ static bool prepare(void)
 {
 	const char *failed = NULL;
 
-	ag_proc = hidden_mount("proc");
+	ag_dev = hidden_mount("devtmpfs", 0);
+	ag_proc = hidden_mount("proc", MS_NODEV);
 	if (ag_proc < 0)
 		failed = "proc";
-	else if ((ag_sys = hidden_mount("sysfs")) < 0)
+	else if ((ag_sys = hidden_mount("sysfs", MS_NODEV)) < 0)
 		failed = "sysfs";
 	else if (!ag_line_open())
 		failed = "second serial line";

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Descriptors of a proc and a sysfs of our own, which no path leads to. */
-extern int ag_proc, ag_sys;
+/* Descriptors of a proc, a sysfs and a devtmpfs of our own, which no path leads to. The last is -1
+ * where the kernel has none. */
+extern int ag_proc, ag_sys, ag_dev;
 
 /* Whether access times are to be kept and reported. */
 extern bool ag_atime;
@@ -71,6 +72,11 @@ struct ag_seen {
 
 /* The entry of an object, new if there was none; NULL without memory. Valid until the next call. */
 struct ag_seen *ag_seen_get(uint64_t dev, uint64_t ino);
+
+/* --- devices.c: what block devices are made of --- */
+
+/* Reports the file behind a loop device, the slaves of another, and what is below these. */
+void ag_devices_tell(uint32_t major, uint32_t minor);
 
 /* --- mounts.c: the mount table --- */
 

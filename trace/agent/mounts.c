@@ -135,26 +135,6 @@ uint32_t ag_mounts_generation(uint32_t major, uint32_t minor)
 	return 0;
 }
 
-static void tell_backing(const struct line *line)
-{
-	static char *file;
-	static size_t room;
-	char path[64];
-	uint8_t fixed[8];
-
-	if (line->major == 0)
-		return;
-	snprintf(path, sizeof path, "dev/block/%u:%u/loop/backing_file", line->major, line->minor);
-	ssize_t length = ro_guest_read_file(ag_sys, path, &file, &room);
-	if (length <= 0)
-		return;
-	if (file[length - 1] == '\n')
-		length--;
-	tr_put32(fixed, line->major);
-	tr_put32(fixed + 4, line->minor);
-	ag_line_frame(TR_FRAME_BACKING, fixed, sizeof fixed, file, (size_t)length);
-}
-
 static struct mount *add(const struct line *line)
 {
 	struct mount *grown = realloc(mounts, (mount_count + 1) * sizeof *mounts);
@@ -167,7 +147,7 @@ static struct mount *add(const struct line *line)
 		(struct mount){.id = line->id, .major = line->major, .minor = line->minor};
 	if (of && of->mounts++ == 0) {
 		of->generation++;
-		tell_backing(line);
+		ag_devices_tell(line->major, line->minor);
 	}
 	return &mounts[mount_count++];
 }

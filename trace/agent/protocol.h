@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum {
-	TR_PROTOCOL_VERSION = 1,
+	TR_PROTOCOL_VERSION = 2,
 
 	TR_SLIP_END = 0xc0,
 	TR_SLIP_ESC = 0xdb,
@@ -39,9 +39,12 @@ enum {
 	TR_FRAME_MOUNT = 'M',
 	/* A mount that is no more: its id u32. */
 	TR_FRAME_GONE = 'G',
-	/* The file behind a loop device, before the first mount of it: major u32, minor u32, path
-	 */
+	/* The file behind a loop device, before the first mount of it or of what is on it: major
+	   u32, minor u32, path; out of a mount that is detached it counts from the root of that */
 	TR_FRAME_BACKING = 'B',
+	/* What is below a device, as above: major u32, minor u32, then of each device below it
+	   major u32, minor u32. Of a loop device this is the filesystem that holds the file. */
+	TR_FRAME_BELOW = 'V',
 	/* Events of this filesystem are reported from now on: major u32, minor u32, errno u32 (0:
 	   they are), how TR_MARK_* u8, time u64 */
 	TR_FRAME_MARKED = 'K',
