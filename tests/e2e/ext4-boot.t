@@ -40,8 +40,35 @@ is "$(awk '$6 == "usr/share/small" { print $2, $3, $5 }' in.trace)" 'd read /Liv
 	'a directory, of the image that is on the ISO'
 ok 'other programs find the same filesystem' "$IMAGES/same-ext4" old.img new.img
 
-run "$PROGRAM" trace out.iso -o out.trace --until idle:4
+run "$PROGRAM" trace out.iso -o out.trace --until idle:4 --tracer atime
 is "$status" 0 'the result boots' || diag "$err"
 paths out.trace >got
 ok 'and reads the same' diff wanted got
+like "$err" 'warning: --tracer atime: .*overlayfs.*fanotify' 'where no access times are kept the program says so'
+is "$(sed -n 's/^tracer //p' out.trace)" fanotify 'and the trace, whose it is'
+refuse 3 'the root is an ext4.*--tracer fanotify or atime' 'reads of an ext4' trace in.iso --tracer blocks
+
+# --- access times ---
+"$IMAGES/tiny-iso" --image-dir LiveOS --root ext4 \
+	--cmdline 'root=live:CDLABEL=REORDER_TINY rd.live.image quiet tiny.writable' writable.iso || exit 1
+run "$PROGRAM" trace writable.iso -o fanotify.trace --until idle:4
+is "$status" 0 'a root that is written to: fanotify' || diag "$err"
+run "$PROGRAM" trace writable.iso -o atime.trace --until idle:4 --tracer atime
+is "$status" 0 'the same by access times' || diag "$err"
+unlike "$err" warning 'which work there'
+is "$(sed -n 's/^tracer //p' atime.trace)" atime 'the tracer is named'
+is "$(sed -n 's/^lost-events //p' atime.trace)" 0 'nothing is lost'
+files() { awk '$2 == "f" { print $6 }' "$1" | sort; }
+files fanotify.trace >wanted
+files atime.trace >got
+ok 'both find the same files' diff wanted got
+is "$(awk '$2 == "f" && $3 != "atime" { print $6 }' atime.trace | head -n 3 | tr '\n' ' ')" \
+	'usr/sbin/init usr/bin/busybox etc/tiny.conf ' 'what was read before the root was writable is fanotify'"'"'s'
+is "$(awk '$6 == "usr/share/big/part-6" { print $2, $3 }' atime.trace)" 'f atime' 'what was read afterwards is not'
+is "$(awk '$6 == "usr/share/small" { print $2, $3 }' atime.trace)" 'd atime' 'a directory that was listed'
+is "$(awk '$6 == "usr/bin/cat" { print $2, $3 }' atime.trace)" 'l atime' 'a link that was followed, which fanotify does not see'
+ok 'cold files are not in it' awk '$6 ~ /big\/part-3$/ { exit 1 }' atime.trace
+# The last access counts: of the list of files, which is read all the time, that is late.
+run "$PROGRAM" trace --diff fanotify.trace atime.trace --json diff.json
+ok 'the order is about the same' jq -e '.all.both > 50 and .all.kendall_distance < 0.1' diff.json
 done_testing
