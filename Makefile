@@ -41,7 +41,8 @@ BASE_CFLAGS = -std=gnu11 -I. $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-DREORDER_VERSION='"$(VERSION)"' -DG_LOG_DOMAIN='"reorder-livecd"' $(PKG_CFLAGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(SANITIZE) $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
-GUEST_CFLAGS = -std=gnu11 -I. $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Os -static
+GUEST_CFLAGS = -std=gnu11 -I. $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Os -static \
+	-idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 
 ifndef V
 Q := @
@@ -94,8 +95,7 @@ $(AGENT): $(AGENT_SOURCES) $(GUEST_HEADERS) $(O)/.flags
 $(LOADER): $(LOADER_SOURCES) $(GUEST_HEADERS) $(O)/.flags
 	$(call say,MUSL $@)
 	@mkdir -p $(@D)
-	$(Q)$(MUSL_GCC) $(GUEST_CFLAGS) -ffunction-sections -Wl,--gc-sections -s -o $@ $(LOADER_SOURCES) \
-		-idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+	$(Q)$(MUSL_GCC) $(GUEST_CFLAGS) -ffunction-sections -Wl,--gc-sections -s -o $@ $(LOADER_SOURCES)
 	@test "$$(wc -c <$@)" -le $(LOADER_MAX) || { echo "$@: more than $(LOADER_MAX) bytes" >&2; exit 1; }
 
 # Not sanitized: nbdkit loads it.

@@ -13,7 +13,7 @@ _reorder_livecd() {
 	--engine) mapfile -t COMPREPLY < <(compgen -W 'auto splice mksquashfs' -- "$cur") && return ;;
 	--writer) mapfile -t COMPREPLY < <(compgen -W 'auto patch rebuild' -- "$cur") && return ;;
 	--preload) mapfile -t COMPREPLY < <(compgen -W 'none dm auto' -- "$cur") && return ;;
-	--tracer) mapfile -t COMPREPLY < <(compgen -W 'auto fanotify blocks' -- "$cur") && return ;;
+	--tracer) mapfile -t COMPREPLY < <(compgen -W 'auto fanotify atime blocks' -- "$cur") && return ;;
 	--accel) mapfile -t COMPREPLY < <(compgen -W 'auto kvm tcg' -- "$cur") && return ;;
 	--format | -f) mapfile -t COMPREPLY < <(compgen -W 'plan mksquashfs gensquashfs' -- "$cur") && return ;;
 	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && compopt -o nospace && return ;;

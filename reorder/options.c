@@ -176,7 +176,7 @@ static gboolean set_format(ro_options *o, const char *value, GError **error)
 static gboolean set_tracer(ro_options *o, const char *value, GError **error)
 {
 	static const choice tracers[] = {{"auto", TR_TRACER_AUTO}, {"fanotify", TR_TRACER_FANOTIFY},
-		{"blocks", TR_TRACER_BLOCKS}, {NULL, 0}};
+		{"atime", TR_TRACER_ATIME}, {"blocks", TR_TRACER_BLOCKS}, {NULL, 0}};
 	int tracer;
 
 	if (!choose(tracers, "tracer", value, &tracer, error))
@@ -390,7 +390,7 @@ static const option options_table[] = {
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
 	{"tracer", 0, "NAME", REORDER | TRACE, FALSE, set_tracer,
-		"auto (default), fanotify (by the guest's kernel), blocks (by what is read of the medium)"},
+		"how reads are learnt of: auto (default), fanotify, atime, blocks"},
 	{"read-log", 0, "FILE", TRACE, FALSE, set_read_log,
 		"make the trace of this log of a boot's reads; nothing is booted"},
 	{"until", 0, "RULE", BOOTS, TRUE, set_until,
@@ -593,9 +593,10 @@ static gboolean check_bootless(const ro_options *options, guint64 given, GError 
 	if (bad)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--%s does not go with --%s: nothing is booted", bad, what);
-	return !options->read_log || options->tracer != TR_TRACER_FANOTIFY ||
+	return !options->read_log || options->tracer == TR_TRACER_AUTO ||
+	       options->tracer == TR_TRACER_BLOCKS ||
 	       ro_fail(error, RO_ERROR_USAGE,
-		       "--tracer fanotify does not go with --read-log: a log of reads is for blocks");
+		       "--read-log goes with --tracer blocks only: nothing else can be learnt from reads");
 }
 
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)

@@ -34,7 +34,19 @@ static tr_boot_job recording_job(const ro_options *options, const ro_input *inpu
 	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	job.tracer = options->tracer;
+	if (job.tracer == TR_TRACER_AUTO && ro_ext4_is_tree(input->tree))
+		job.tracer = TR_TRACER_FANOTIFY;
 	return job;
+}
+
+static gboolean can_map_reads(const ro_options *options, const ro_input *input, GError **error)
+{
+	if (!ro_ext4_is_tree(input->tree) ||
+		(options->tracer != TR_TRACER_BLOCKS && !options->read_log))
+		return TRUE;
+	return ro_fail(error, RO_ERROR_UNSUITABLE,
+		"%s: the root is an ext4, and reads are mapped back to files of a squashfs only; use --tracer fanotify or atime",
+		input->iso->path);
 }
 
 static gboolean have_entry(const tr_boot_job *job, GError **error)
@@ -46,23 +58,13 @@ static gboolean have_entry(const tr_boot_job *job, GError **error)
 		job->iso->path);
 }
 
-/* The mounts of a guest lead to images on the ISO only, not to one inside of another. */
-static gboolean can_record(const ro_input *input, GError **error)
-{
-	if (!ro_ext4_is_tree(input->tree))
-		return TRUE;
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s: recording the boot of an ext4 root is not supported yet; record it by other means and use --trace",
-		input->iso->path);
-}
-
 gboolean ro_recording_check(const ro_options *options, const ro_input *input, GError **error)
 {
 	tr_boot_job job = recording_job(options, input);
 
 	if (options->traces->len > 0)
 		return TRUE;
-	if (!can_record(input, error))
+	if (!can_map_reads(options, input, error))
 		return FALSE;
 	return options->read_log || (have_entry(&job, error) && tr_boot_check(&job, error));
 }

@@ -32,12 +32,14 @@ static void print_reads(const tr_boot_result *boot, FILE *out)
 		grouped(boot->medium.long_seeks), boot->medium.drive_seconds);
 	fprintf(out, "  image      %.1f MB in %s requests; ", MB(boot->image.bytes),
 		grouped(boot->image.requests));
-	if (boot->trace->coverage < 0)
+	if (g_strcmp0(boot->trace->tracer, "blocks") == 0) {
 		fprintf(out, "%s files and directories, by the reads alone\n",
 			grouped(boot->trace->events->len));
-	else
-		fprintf(out, "the trace explains %.1f %%, %s events lost\n",
-			boot->trace->coverage * 100, grouped(boot->trace->lost_events));
+		return;
+	}
+	if (boot->trace->coverage >= 0)
+		fprintf(out, "the trace explains %.1f %%, ", boot->trace->coverage * 100);
+	fprintf(out, "%s events lost\n", grouped(boot->trace->lost_events));
 }
 
 static void print_boot(const ro_summary *s, FILE *out)
@@ -139,6 +141,16 @@ static void json_totals(JsonBuilder *b, const char *name, const tr_read_totals *
 	json_builder_end_object(b);
 }
 
+static void json_coverage(JsonBuilder *b, double coverage)
+{
+	if (coverage >= 0) {
+		ro_json_double(b, "coverage", coverage);
+		return;
+	}
+	json_builder_set_member_name(b, "coverage");
+	json_builder_add_null_value(b);
+}
+
 static void json_boot(JsonBuilder *b, const ro_recording *recording)
 {
 	const tr_trace *trace = recording->boot.trace;
@@ -153,11 +165,7 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_double(b, "end_time", trace->end_time);
 	ro_json_double(b, "root_time", trace->root_time);
 	ro_json_int(b, "lost_events", (gint64)trace->lost_events);
-	json_builder_set_member_name(b, "coverage");
-	if (trace->coverage < 0)
-		json_builder_add_null_value(b);
-	else
-		json_builder_add_double_value(b, trace->coverage);
+	json_coverage(b, trace->coverage);
 	if (recording->booted || recording->from_log) {
 		json_totals(b, "medium", &recording->boot.medium);
 		json_totals(b, "image", &recording->boot.image);

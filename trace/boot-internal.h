@@ -30,6 +30,11 @@ gboolean tr_booted_by_blocks(const tr_booted *b);
 gboolean tr_booted_take_blocks(
 	const tr_booted *b, tr_trace *trace, const GArray *reads, GError **error);
 
+/* Makes the events and the tracer of a trace by fanotify those of the access times; where these do
+ * not work, warns. */
+void tr_booted_take_atimes(const tr_booted *b, tr_trace *trace);
+gboolean tr_booted_cut_sweep(const tr_booted *b, GArray *reads, GError **error);
+
 /* b->job is set. Clear it in either case. */
 gboolean tr_booted_run(tr_booted *b, GError **error);
 void tr_booted_clear(tr_booted *b);

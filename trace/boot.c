@@ -9,6 +9,8 @@
 
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
+#include "reorder/ext4/ext4_tree.h"
+#include "reorder/ext4/filesystem.h"
 #include "reorder/util/error.h"
 #include "trace/agent/protocol.h"
 #include "trace/cmdline.h"
@@ -183,13 +185,16 @@ static GByteArray *new_appendix(const tr_booted *b, const GByteArray *initrd, GE
 
 	if (!path || !g_file_get_contents(path, &agent, &size, error))
 		return NULL;
+	gboolean timed = b->job->tracer == TR_TRACER_ATIME;
 	const li_cpio_member members[] = {
 		{.path = TR_AGENT_DIR, .mode = S_IFDIR | 0700},
 		{.path = TR_AGENT_PATH, .mode = S_IFREG | 0700, .data = agent, .size = size},
-		{.path = TR_AGENT_CALIBRATE, .mode = S_IFREG | 0600, .data = ""},
+		{.path = b->calibrating ? TR_AGENT_CALIBRATE : TR_AGENT_ATIME,
+			.mode = S_IFREG | 0600,
+			.data = ""},
 	};
-	return li_initrd_appendix(
-		initrd->data, initrd->len, members, G_N_ELEMENTS(members) - !b->calibrating, error);
+	return li_initrd_appendix(initrd->data, initrd->len, members,
+		G_N_ELEMENTS(members) - !(b->calibrating || timed), error);
 }
 
 static gboolean make_initrd(const tr_booted *b, GError **error)
@@ -303,6 +308,8 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	b->accelerator = accelerator;
 	tr_guest_free(b->guest);
 	b->guest = tr_guest_new(job->tree, job->image->file->path);
+	if (job->image->wraps_ext4)
+		tr_guest_mounts_want_nested(b->guest->mounts);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
 	g_clear_pointer(&b->end.console, g_free);
@@ -350,11 +357,14 @@ static gboolean run(tr_booted *b, GError **error)
 
 static char *super_checksum(const img_tree *tree, GError **error)
 {
-	guint8 super[IMG_SUPER_SIZE];
+	guint8 super[RO_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
+	gboolean is_ext4 = ro_ext4_is_tree(tree);
+	guint64 offset = is_ext4 ? RO_EXT4_SUPER_OFFSET : 0;
+	gsize size = is_ext4 ? RO_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
 
-	if (!img_source_read(img_tree_source(tree), 0, super, sizeof super, error))
+	if (!img_source_read(img_tree_source(tree), offset, super, size, error))
 		return NULL;
-	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, sizeof super);
+	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, size);
 }
 
 static guint64 lost_events(const tr_guest *guest)
@@ -412,6 +422,8 @@ static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **er
 	result->reads = tr_read_log_read(b->read_log, error);
 	if (!result->reads)
 		return FALSE;
+	if (b->job->tracer == TR_TRACER_ATIME && !tr_booted_cut_sweep(b, result->reads, error))
+		return FALSE;
 	tr_read_log_totals(result->reads, 0, G_MAXUINT64, &result->medium);
 	tr_read_log_totals(result->reads, offset, image->file->size, &result->image);
 	gboolean blocks = tr_booted_by_blocks(b);
@@ -437,9 +449,10 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
 			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
 			result->trace->lost_events, guest->overflows, frames->missing);
-	if (result->trace->coverage >= 0 && result->trace->coverage < coverage_wanted)
+	double coverage = result->trace->coverage;
+	if (coverage >= 0 && coverage < coverage_wanted)
 		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
-			100 * result->coverage.coverage,
+			100 * coverage,
 			result->trace->lost_events > 0 ? "events were lost"
 			: guest->unmarked > 0
 				? "not every filesystem could be watched"
@@ -467,7 +480,11 @@ static gboolean finish(const tr_booted *b, tr_boot_result *result, GError **erro
 	if (!tr_booted_by_blocks(b) && !check_events(b, error))
 		return FALSE;
 	result->trace = new_trace(b, error);
-	if (!result->trace || !read_log(b, result, error))
+	if (!result->trace)
+		return FALSE;
+	if (b->job->tracer == TR_TRACER_ATIME)
+		tr_booted_take_atimes(b, result->trace);
+	if (!read_log(b, result, error))
 		return FALSE;
 	warn(b, result);
 	note(b);

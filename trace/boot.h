@@ -16,6 +16,7 @@ typedef enum { TR_ACCEL_AUTO, TR_ACCEL_KVM, TR_ACCEL_TCG } tr_accel;
 typedef enum {
 	TR_TRACER_FANOTIFY, /* the agent in the guest, or nothing */
 	TR_TRACER_AUTO,     /* fanotify; where the guest cannot have it, blocks */
+	TR_TRACER_ATIME,    /* access times, and fanotify as long as there are none */
 	TR_TRACER_BLOCKS,   /* the reads of the medium; no agent (trace/block_tracer.h) */
 } tr_tracer;
 

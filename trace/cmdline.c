@@ -11,18 +11,20 @@ enum { CMDLINE_SIZE = 2048 };
 
 /* Names of words (with or without =VALUE) that make a boot read the whole medium. */
 static const char *const whole_medium[] = {
-	"toram",            /* live-boot, casper, linux-live */
-	"copytoram",        /* archiso, miso */
-	"copy2ram",         /* linux-live */
-	"rd.live.ram",      /* dracut */
-	"live_ram",         /* dracut, old */
-	"docache",          /* live-boot of Gentoo */
-	"rd.live.check",    /* dracut */
-	"check",            /* dracut, old */
-	"integrity-check",  /* casper */
-	"verify-checksums", /* live-boot */
-	"checksum",         /* archiso */
-	"verify",           /* archiso */
+	"toram",             /* live-boot, casper, linux-live */
+	"copytoram",         /* archiso, miso */
+	"copy2ram",          /* linux-live */
+	"rd.live.ram",       /* dracut */
+	"live_ram",          /* dracut, old */
+	"rd.writable.fsimg", /* dracut: the filesystem is unpacked into RAM */
+	"writable_fsimg",    /* dracut, old */
+	"docache",           /* live-boot of Gentoo */
+	"rd.live.check",     /* dracut */
+	"check",             /* dracut, old */
+	"integrity-check",   /* casper */
+	"verify-checksums",  /* live-boot */
+	"checksum",          /* archiso */
+	"verify",            /* archiso */
 };
 
 static gboolean is_named(const char *word, const char *name)

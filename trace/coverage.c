@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "reorder/ext4/ext4_tree.h"
 #include "reorder/util/ranges.h"
 
 /* The unit of account: a page of the guest's cache, since that is what a loop device reads of the
@@ -207,6 +208,10 @@ void tr_coverage_parts_clear(tr_coverage_parts *parts)
 void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
+	if (ro_ext4_is_tree(tree)) {
+		*coverage = (tr_coverage){.coverage = -1};
+		return;
+	}
 	g_auto(tr_coverage_parts) parts = {0};
 	guint64 explained;
 

@@ -15,14 +15,15 @@ typedef struct {
 	guint64 image_bytes;     /* distinct bytes of the image that were read, in pages of 4096 */
 	guint64 explained_bytes; /* of these: data of traced files, metadata, or read ahead */
 	guint64 metadata_bytes;  /* of these: the tables and the superblock */
-	double coverage;         /* explained / image bytes; 1 if nothing was read */
+	double coverage;         /* explained / image bytes; 1 if nothing was read; -1: unknown */
 } tr_coverage;
 
 /*
  * Read ahead is what lies within 128 KiB behind data of a traced file or metadata, and the rest of
  * a request that starts there. image_offset: where the image lies on the medium, bytes. Sets bytes
  * of every event of a regular file of this image that has data blocks of its own: unpacked bytes of
- * its blocks that were read (the fragment's bytes count if its block was read).
+ * its blocks that were read (the fragment's bytes count if its block was read). Of an ext4 all
+ * is unknown: its tree does not have the places of all blocks.
  */
 void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/agent/protocol.h"
+#include "trace/guest_devices.h"
 
 /* Processors; the agent and timers cost a little, a program that computes a whole one. */
 static const double busy_limit = 0.5;
@@ -12,10 +13,11 @@ tr_guest *tr_guest_new(const img_tree *tree, const char *image)
 {
 	tr_guest *guest = g_new0(tr_guest, 1);
 
-	guest->root_time = -1;
+	guest->root_time = guest->strict_time = -1;
 	guest->frames = tr_frames_new();
 	guest->mounts = tr_guest_mounts_new();
 	guest->events = tr_events_new(tree, image);
+	guest->atimes = tr_atimes_new(tree, image);
 	return guest;
 }
 
@@ -27,6 +29,7 @@ void tr_guest_free(tr_guest *guest)
 	tr_frames_free(guest->frames);
 	tr_guest_mounts_free(guest->mounts);
 	tr_events_free(guest->events);
+	tr_atimes_free(guest->atimes);
 	g_free(guest);
 }
 
@@ -82,6 +85,20 @@ static gboolean take_backing(tr_guest *guest, const tr_frame *frame)
 	tr_guest_mounts_backing(
 		guest->mounts, tr_get32(frame->payload), tr_get32(frame->payload + 4), path);
 	return TRUE;
+}
+
+static gboolean take_below(tr_guest *guest, const tr_frame *frame)
+{
+	const guint8 *p = frame->payload;
+	g_autoptr(GArray) below = g_array_new(FALSE, FALSE, sizeof(gint64));
+
+	for (gsize at = 8; at + 8 <= frame->length; at += 8) {
+		gint64 device = tr_device_number(tr_get32(p + at), tr_get32(p + at + 4));
+		g_array_append_val(below, device);
+	}
+	tr_guest_mounts_below(guest->mounts, tr_get32(p), tr_get32(p + 4),
+		(const gint64 *)(void *)below->data, below->len);
+	return frame->length % 8 == 0;
 }
 
 static gboolean take_marked(tr_guest *guest, const tr_frame *frame)
@@ -169,6 +186,35 @@ static gboolean take_calibrated(tr_guest *guest, G_GNUC_UNUSED const tr_frame *f
 	return TRUE;
 }
 
+static gboolean take_strict(tr_guest *guest, const tr_frame *frame)
+{
+	const guint8 *p = frame->payload;
+	g_autoptr(GPtrArray) images =
+		tr_guest_mounts_images(guest->mounts, tr_get32(p), tr_get32(p + 4));
+	double time = time_at(guest, frame, 12);
+
+	if (images->len == 0)
+		return TRUE;
+	if (tr_get32(p + 8))
+		guest->strict_errno = tr_get32(p + 8);
+	else if (guest->strict_time < 0)
+		guest->strict_time = time;
+	return TRUE;
+}
+
+static gboolean take_atime(tr_guest *guest, const tr_frame *frame)
+{
+	const guint8 *p = frame->payload;
+	const char *path = text_at(frame, 21);
+
+	if (!path || path[0] != '/')
+		return FALSE;
+	g_autoptr(GArray) places = tr_guest_mounts_places(
+		guest->mounts, tr_get32(p + 9), tr_get32(p + 13), tr_get32(p + 17), path);
+	tr_atimes_add(guest->atimes, span_at(frame, 0), places);
+	return TRUE;
+}
+
 static gboolean take_end(tr_guest *guest, const tr_frame *frame)
 {
 	time_at(guest, frame, 0);
@@ -188,6 +234,7 @@ static const struct {
 	{TR_FRAME_MOUNT, 0, take_mount},
 	{TR_FRAME_GONE, 4, take_gone},
 	{TR_FRAME_BACKING, 8, take_backing},
+	{TR_FRAME_BELOW, 8, take_below},
 	{TR_FRAME_MARKED, 21, take_marked},
 	{TR_FRAME_EVENT, 26, take_event},
 	{TR_FRAME_MORE, 5, take_more},
@@ -196,6 +243,8 @@ static const struct {
 	{TR_FRAME_LOST, 4, take_lost},
 	{TR_FRAME_UNPACKED, 16, take_unpacked},
 	{TR_FRAME_CALIBRATED, 12, take_calibrated},
+	{TR_FRAME_STRICT, 20, take_strict},
+	{TR_FRAME_ATIME, 21, take_atime},
 	{TR_FRAME_END, 20, take_end},
 };
 

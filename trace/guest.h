@@ -3,6 +3,7 @@
 #ifndef TR_GUEST_H
 #define TR_GUEST_H
 
+#include "trace/atimes.h"
 #include "trace/events.h"
 #include "trace/frames.h"
 #include "trace/guest_mounts.h"
@@ -26,6 +27,10 @@ typedef struct {
 	gboolean ended;                  /* the last frame has come */
 	guint marked, unmarked; /* filesystems whose events are reported, and that could not be */
 	guint32 mark_errno;     /* of the last of the latter */
+	double strict_time;     /* access times of the image are kept since then; negative: they are
+				   not */
+	guint32 strict_errno;   /* why they could not be */
+	tr_atimes *atimes;
 	guint64 malformed; /* frames with a right checksum whose payload is not what it should be */
 	tr_frames *frames;
 	tr_guest_mounts *mounts;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/guest_mounts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "reorder/util/escape.h"
+#include "trace/guest_devices.h"
+#include "trace/mount_line.h"
 
 enum {
 	MOUNTS_MAX = 4096,
 	FILESYSTEMS_MAX = 4096,
 	LAYERS_MAX = 512,
+	STEPS_MAX = 64, /* down from a device */
 	LOOP_MAJOR = 7,
 };
 
 /* A directory of an image. */
 typedef struct {
-	char *image;  /* path on the ISO */
-	char *prefix; /* of the directory, "" for the root */
+	char *image;     /* path on the ISO */
+	gboolean nested; /* it is of a filesystem in a file of that image */
+	char *prefix;    /* of the directory, "" for the root */
 } layer;
 
 /* What is behind a device number. */
@@ -29,21 +32,16 @@ typedef struct {
 
 typedef struct {
 	guint32 id;
-	guint32 major, minor;
+	gint64 device; /* tr_device_number() */
 	guint64 age;
 	char *root, *point;
 } mount;
 
-/* The fields of a line; strings are owned. */
-typedef struct {
-	guint32 id, major, minor;
-	char *root, *point, *type, *source, *options;
-} fields;
-
 struct tr_guest_mounts {
 	GHashTable *mounts;      /* id → mount */
 	GHashTable *filesystems; /* device → filesystem */
-	GHashTable *backing;     /* device → path */
+	tr_guest_devices *devices;
+	gboolean nested; /* those layers are asked for, and not those that hold them */
 	guint64 lines;
 };
 
@@ -75,16 +73,6 @@ static void free_mount(gpointer data)
 	g_free(m);
 }
 
-static void clear_fields(fields *f)
-{
-	g_free(f->root);
-	g_free(f->point);
-	g_free(f->type);
-	g_free(f->source);
-	g_free(f->options);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(fields, clear_fields)
-
 tr_guest_mounts *tr_guest_mounts_new(void)
 {
 	tr_guest_mounts *mounts = g_new0(tr_guest_mounts, 1);
@@ -92,7 +80,7 @@ tr_guest_mounts *tr_guest_mounts_new(void)
 	mounts->mounts = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_mount);
 	mounts->filesystems =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filesystem);
-	mounts->backing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	mounts->devices = tr_guest_devices_new();
 	return mounts;
 }
 
@@ -102,27 +90,12 @@ void tr_guest_mounts_free(tr_guest_mounts *mounts)
 		return;
 	g_hash_table_unref(mounts->mounts);
 	g_hash_table_unref(mounts->filesystems);
-	g_hash_table_unref(mounts->backing);
+	tr_guest_devices_free(mounts->devices);
 	g_free(mounts);
 }
 
-static gint64 device_number(guint32 major, guint32 minor)
+static filesystem *find_filesystem(const tr_guest_mounts *mounts, gint64 device)
 {
-	return (gint64)((guint64)major << 32 | minor);
-}
-
-static gint64 *device_key(guint32 major, guint32 minor)
-{
-	gint64 *key = g_new(gint64, 1);
-
-	*key = device_number(major, minor);
-	return key;
-}
-
-static filesystem *find_filesystem(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
-{
-	gint64 device = device_number(major, minor);
-
 	return g_hash_table_lookup(mounts->filesystems, &device);
 }
 
@@ -150,9 +123,9 @@ static char *join(const char *directory, const char *rest)
 	return g_string_free(clean, FALSE);
 }
 
-/* The mount that a path leads to: the one with the longest mount point, of several there the
- * newest. */
-static const mount *mount_of(const tr_guest_mounts *mounts, const char *path)
+/* The mount that a path leads to, of the filesystem with that number or, if that is 0, of any: the
+ * one with the longest mount point, of several there the newest. */
+static const mount *mount_of(const tr_guest_mounts *mounts, const char *path, gint64 device)
 {
 	const mount *best = NULL, *m;
 	gsize best_length = 0;
@@ -163,7 +136,8 @@ static const mount *mount_of(const tr_guest_mounts *mounts, const char *path)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		m = value;
 		gsize length = strlen(m->point);
-		if (!below(path, m->point) || (best && length < best_length) ||
+		if ((device && m->device != device) || !below(path, m->point) ||
+			(best && length < best_length) ||
 			(best && length == best_length && m->age < best->age))
 			continue;
 		best = m;
@@ -172,11 +146,13 @@ static const mount *mount_of(const tr_guest_mounts *mounts, const char *path)
 	return best;
 }
 
-static void add_layer(filesystem *fs, const char *image, const char *prefix)
+static void add_layer(filesystem *fs, const char *image, gboolean nested, const char *prefix)
 {
+	if (fs->layers->len >= LAYERS_MAX)
+		return;
 	layer *new_layer = g_new(layer, 1);
-
 	new_layer->image = g_strdup(image);
+	new_layer->nested = nested;
 	new_layer->prefix = g_strdup(prefix);
 	g_ptr_array_add(fs->layers, new_layer);
 }
@@ -184,8 +160,8 @@ static void add_layer(filesystem *fs, const char *image, const char *prefix)
 /* What is at a path becomes layers of fs: a directory of an image, or of an overlay. */
 static void add_directory(const tr_guest_mounts *mounts, filesystem *fs, const char *path)
 {
-	const mount *m = mount_of(mounts, path);
-	const filesystem *lower = m ? find_filesystem(mounts, m->major, m->minor) : NULL;
+	const mount *m = mount_of(mounts, path, 0);
+	const filesystem *lower = m ? find_filesystem(mounts, m->device) : NULL;
 
 	if (!lower)
 		return;
@@ -193,7 +169,7 @@ static void add_directory(const tr_guest_mounts *mounts, filesystem *fs, const c
 	for (guint i = 0; i < lower->layers->len && fs->layers->len < LAYERS_MAX; i++) {
 		const layer *l = g_ptr_array_index(lower->layers, i);
 		g_autofree char *prefix = join(l->prefix, inside);
-		add_layer(fs, l->image, prefix);
+		add_layer(fs, l->image, l->nested, prefix);
 	}
 }
 
@@ -237,29 +213,85 @@ static void add_lower(const tr_guest_mounts *mounts, filesystem *fs, const char 
 }
 
 /* The ISO is the only medium there is, so a disc filesystem that is not in a file is that. */
-static gboolean is_medium(const fields *f)
+static gboolean is_medium(const tr_mount_line *f)
 {
 	return f->major != 0 && f->major != LOOP_MAJOR &&
 	       (g_str_equal(f->type, "iso9660") || g_str_equal(f->type, "udf"));
 }
 
-/* A file of the ISO that is mounted is an image; one in an image is not ours to order. */
-static void add_backing(const tr_guest_mounts *mounts, filesystem *fs, const char *path)
-{
-	const mount *m = mount_of(mounts, path);
-	const filesystem *holder = m ? find_filesystem(mounts, m->major, m->minor) : NULL;
+/* The way down from a device to images. */
+typedef struct {
+	const tr_guest_mounts *mounts;
+	filesystem *fs; /* that gets the layers */
+	guint steps;
+} descent;
 
-	if (!holder || !holder->medium)
-		return;
-	g_autofree char *image = join(m->root, below(path, m->point));
-	add_layer(fs, image, "");
+static void add_device(descent *down, gint64 device, gboolean nested);
+
+/* The filesystem that holds the file behind a loop device, and the path in it. Where the agent says
+ * which it is, the path may have lost its mount point: then it counts from that filesystem's root.
+ */
+static char *find_holder(const tr_guest_mounts *mounts, const tr_guest_device *loop, gint64 *holder)
+{
+	gint64 said = loop->below->len ? g_array_index(loop->below, gint64, 0) : 0;
+	const mount *m = mount_of(mounts, loop->path, said);
+
+	if (!m && (find_filesystem(mounts, said) || tr_guest_devices_find(mounts->devices, said))) {
+		*holder = said;
+		return g_strdup(loop->path);
+	}
+	if (!m)
+		m = mount_of(mounts, loop->path, 0);
+	if (!m)
+		return NULL;
+	*holder = m->device;
+	return join(m->root, below(loop->path, m->point));
 }
 
-static filesystem *new_filesystem(const tr_guest_mounts *mounts, const fields *f, const char *key)
+static void add_nested(filesystem *fs, const filesystem *holder)
 {
-	gint64 device = device_number(f->major, f->minor);
-	const char *backing = g_hash_table_lookup(mounts->backing, &device);
+	for (guint i = 0; i < holder->layers->len; i++) {
+		const layer *l = g_ptr_array_index(holder->layers, i);
+		if (!l->nested)
+			add_layer(fs, l->image, TRUE, "");
+	}
+}
+
+/* A file of the ISO that is mounted is an image, a file of an image holds one that is nested. What
+ * is in that is not ours to order. */
+static void add_file(descent *down, const tr_guest_device *loop, gboolean nested)
+{
+	gint64 device = 0;
+	g_autofree char *path = find_holder(down->mounts, loop, &device);
+	const filesystem *holder = path ? find_filesystem(down->mounts, device) : NULL;
+
+	if (holder && holder->medium)
+		add_layer(down->fs, path, nested, "");
+	else if (holder && holder->layers->len && !nested)
+		add_nested(down->fs, holder);
+	else if (path && !nested)
+		add_device(down, device, TRUE);
+}
+
+static void add_device(descent *down, gint64 device, gboolean nested)
+{
+	const tr_guest_device *of = tr_guest_devices_find(down->mounts->devices, device);
+
+	if (!of || ++down->steps > STEPS_MAX)
+		return;
+	if (of->path) {
+		add_file(down, of, nested);
+		return;
+	}
+	for (guint i = 0; i < of->below->len; i++)
+		add_device(down, g_array_index(of->below, gint64, i), nested);
+}
+
+static filesystem *new_filesystem(
+	const tr_guest_mounts *mounts, const tr_mount_line *f, const char *key)
+{
 	filesystem *fs = g_new0(filesystem, 1);
+	descent down = {mounts, fs, 0};
 
 	fs->type = g_strdup(f->type);
 	fs->key = g_strdup(key);
@@ -267,15 +299,16 @@ static filesystem *new_filesystem(const tr_guest_mounts *mounts, const fields *f
 	fs->medium = is_medium(f);
 	if (g_str_equal(f->type, "overlay") || g_str_equal(f->type, "overlayfs"))
 		add_lower(mounts, fs, f->options);
-	else if (backing)
-		add_backing(mounts, fs, backing);
+	else if (!fs->medium)
+		add_device(&down, tr_device_number(f->major, f->minor), FALSE);
 	return fs;
 }
 
 /* Kept once it is known what it shows: paths in the line may mean nothing any more later. */
-static void update_filesystem(tr_guest_mounts *mounts, const fields *f)
+static void update_filesystem(tr_guest_mounts *mounts, const tr_mount_line *f)
 {
-	const filesystem *old = find_filesystem(mounts, f->major, f->minor);
+	gint64 device = tr_device_number(f->major, f->minor);
+	const filesystem *old = find_filesystem(mounts, device);
 	const char *lower = strstr(f->options, "lowerdir");
 	const char *key = lower ? lower : "";
 
@@ -284,44 +317,38 @@ static void update_filesystem(tr_guest_mounts *mounts, const fields *f)
 		return;
 	if (!old && g_hash_table_size(mounts->filesystems) >= FILESYSTEMS_MAX)
 		return;
-	g_hash_table_replace(mounts->filesystems, device_key(f->major, f->minor),
+	g_hash_table_replace(mounts->filesystems, g_memdup2(&device, sizeof device),
 		new_filesystem(mounts, f, key));
 }
 
 void tr_guest_mounts_backing(
 	tr_guest_mounts *mounts, guint32 major, guint32 minor, const char *path)
 {
-	gint64 device = device_number(major, minor);
+	gint64 device = tr_device_number(major, minor);
 
-	g_hash_table_remove(mounts->filesystems, &device);
-	if (g_hash_table_size(mounts->backing) < FILESYSTEMS_MAX)
-		g_hash_table_replace(mounts->backing, device_key(major, minor), g_strdup(path));
+	if (tr_guest_devices_backing(mounts->devices, device, path))
+		g_hash_table_remove(mounts->filesystems, &device);
 }
 
-/* Format: Linux, Documentation/filesystems/proc.rst, 3.5. */
-static gboolean parse(const char *line, fields *f)
+void tr_guest_mounts_below(
+	tr_guest_mounts *mounts, guint32 major, guint32 minor, const gint64 *below, guint count)
 {
-	g_auto(GStrv) words = g_strsplit(line, " ", 64);
-	guint count = g_strv_length(words), dash = 6;
+	gint64 device = tr_device_number(major, minor);
 
-	while (dash < count && !g_str_equal(words[dash], "-"))
-		dash++;
-	if (dash + 3 >= count || sscanf(words[2], "%u:%u", &f->major, &f->minor) != 2 ||
-		sscanf(words[0], "%u", &f->id) != 1)
-		return FALSE;
-	f->root = ro_unescape(words[3]);
-	f->point = ro_unescape(words[4]);
-	f->type = ro_unescape(words[dash + 1]);
-	f->source = ro_unescape(words[dash + 2]);
-	f->options = g_strdup(words[dash + 3]); /* commas in a value are escaped, so not yet */
-	return f->root && f->point && f->type && f->source && f->point[0] == '/';
+	if (tr_guest_devices_below(mounts->devices, device, below, count))
+		g_hash_table_remove(mounts->filesystems, &device);
+}
+
+void tr_guest_mounts_want_nested(tr_guest_mounts *mounts)
+{
+	mounts->nested = TRUE;
 }
 
 gboolean tr_guest_mounts_line(tr_guest_mounts *mounts, const char *line)
 {
-	g_auto(fields) f = {0};
+	g_auto(tr_mount_line) f = {0};
 
-	if (!parse(line, &f))
+	if (!tr_mount_line_parse(line, &f))
 		return FALSE;
 	gpointer id = GUINT_TO_POINTER(f.id);
 	if (!g_hash_table_contains(mounts->mounts, id) &&
@@ -329,7 +356,8 @@ gboolean tr_guest_mounts_line(tr_guest_mounts *mounts, const char *line)
 		return FALSE;
 	update_filesystem(mounts, &f);
 	mount *m = g_new0(mount, 1);
-	*m = (mount){.id = f.id, .major = f.major, .minor = f.minor, .age = mounts->lines++};
+	*m = (mount){
+		.id = f.id, .device = tr_device_number(f.major, f.minor), .age = mounts->lines++};
 	m->root = g_steal_pointer(&f.root);
 	m->point = g_steal_pointer(&f.point);
 	g_hash_table_replace(mounts->mounts, id, m);
@@ -346,10 +374,12 @@ static void clear_place(gpointer data)
 	g_free(((tr_place *)data)->path);
 }
 
-static void add_places(const filesystem *fs, const char *inside, GArray *places)
+static void add_places(const filesystem *fs, gboolean nested, const char *inside, GArray *places)
 {
 	for (guint i = 0; i < fs->layers->len; i++) {
 		const layer *l = g_ptr_array_index(fs->layers, i);
+		if (l->nested != nested)
+			continue;
 		g_autofree char *path = join(l->prefix, inside);
 		tr_place place = {.image = l->image, .path = g_strdup(*path ? path : "/")};
 		g_array_append_val(places, place);
@@ -362,20 +392,20 @@ GArray *tr_guest_mounts_places(
 	GArray *places = g_array_new(FALSE, FALSE, sizeof(tr_place));
 	const mount *m = g_hash_table_lookup(mounts->mounts, GUINT_TO_POINTER(id));
 	const char *rest = m ? below(path, m->point) : path;
-	const filesystem *fs = m ? find_filesystem(mounts, m->major, m->minor)
-				 : find_filesystem(mounts, major, minor);
+	const filesystem *fs =
+		find_filesystem(mounts, m ? m->device : tr_device_number(major, minor));
 
 	g_array_set_clear_func(places, clear_place);
 	if (!fs || !rest)
 		return places;
 	g_autofree char *inside = m ? join(m->root, rest) : g_strdup(rest);
-	add_places(fs, inside, places);
+	add_places(fs, mounts->nested, inside, places);
 	return places;
 }
 
 GPtrArray *tr_guest_mounts_images(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
 {
-	const filesystem *fs = find_filesystem(mounts, major, minor);
+	const filesystem *fs = find_filesystem(mounts, tr_device_number(major, minor));
 	GPtrArray *images = g_ptr_array_new();
 
 	for (guint i = 0; fs && i < fs->layers->len; i++)

@@ -4,8 +4,9 @@
  * shows.
  *
  * What a filesystem shows is settled when it is first mounted, by the mounts that are there then:
- * loop devices are followed to their backing files, overlays to their lower directories. Mounts
- * that move or go away later change nothing. All input comes from the guest; counts are bounded.
+ * devices are followed to those below them (dracut's snapshot to the loop devices it is of), loop
+ * devices to their backing files, overlays to their lower directories. Mounts that move or go away
+ * later change nothing. All input comes from the guest; counts are bounded.
  */
 #ifndef TR_GUEST_MOUNTS_H
 #define TR_GUEST_MOUNTS_H
@@ -24,9 +25,18 @@ tr_guest_mounts *tr_guest_mounts_new(void);
 void tr_guest_mounts_free(tr_guest_mounts *mounts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_guest_mounts, tr_guest_mounts_free)
 
-/* The file behind a loop device that is about to be mounted. */
+/* Places in a filesystem that is a file of an image (an ext4 in a squashfs) are asked for from now
+ * on, as places of that image; otherwise the image's own are. */
+void tr_guest_mounts_want_nested(tr_guest_mounts *mounts);
+
+/* The file behind a loop device that is about to be mounted, or another device on it. */
 void tr_guest_mounts_backing(
 	tr_guest_mounts *mounts, guint32 major, guint32 minor, const char *path);
+
+/* The devices below such a device, by tr_device_number(); below a loop device, the filesystem that
+ * holds the file: out of a mount that is detached its path counts from the root of that. */
+void tr_guest_mounts_below(
+	tr_guest_mounts *mounts, guint32 major, guint32 minor, const gint64 *below, guint count);
 
 /* A line of /proc/self/mountinfo, of a mount that is new or has changed; FALSE if it is none. */
 gboolean tr_guest_mounts_line(tr_guest_mounts *mounts, const char *line);

@@ -24,7 +24,7 @@ enum {
 static const double busy_factor =
 	6; /* a guest whose processors never rest is idle after so many times the seconds */
 static const double finish_grace =
-	20; /* host seconds from the word to end until the agent's last frame */
+	20; /* host seconds of silence from the word to end on until the agent's last frame */
 static const double settle_factor = 8;   /* the longest that settling takes */
 static const double silence_limit = 120; /* host seconds without a word of the agent, which ticks */
 static const double busy_limit = 0.5; /* processors of this machine; an idle guest takes a little */
@@ -362,7 +362,8 @@ static gboolean step(session *s, gboolean *over, GError **error)
 	if (switched(s))
 		tr_console_arm(s->serial.console);
 	*over = s->guest->ended ||
-		(s->ending > 0 && (s->job->agentless || host_now() - s->ending > finish_grace));
+		(s->ending > 0 && (s->job->agentless ||
+					  host_now() - MAX(s->ending, s->heard) > finish_grace));
 	if (*over)
 		return TRUE;
 	if (!check_failure(s, error) || !check_running(s, error))

@@ -26,8 +26,8 @@ typedef struct {
 	char *tool_version;
 	char *volume_id, *volume_uuid;
 	char *image;          /* path of the root image on the ISO */
-	char *image_checksum; /* sha256 of its superblock (96 bytes), hex: tells whether the trace
-				 is of this very image */
+	char *image_checksum; /* sha256 of its superblock (of a squashfs 96 bytes, of an ext4 1024),
+				 hex: tells whether the trace is of this very image */
 	char *kernel_version; /* uname -r of the guest */
 	char *cmdline;        /* of the traced boot */
 	char *tracer;         /* "fanotify", "atime", "blocks" */

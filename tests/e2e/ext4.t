@@ -95,7 +95,6 @@ is "$status" 0 'plan' || diag "$err"
 like "$out" 'hot .* usr/large' 'plan: names what is inside'
 
 # What is refused
-refuse 3 'recording the boot of an ext4 root is not supported yet.*--trace' 'a boot' ext4.iso x.iso
 refuse 3 'no preload yet' 'preload' ext4.iso x.iso --trace wrapped.trace --preload dm
 refuse 2 'engine splice: .*not for an image of this kind' 'another engine' \
 	ext4.iso x.iso --trace wrapped.trace --engine splice

@@ -119,9 +119,11 @@ static void test_errors_echo_the_text(void)
 		{"r trace --diff a b c", "c: one argument too many"},
 		{"r trace --diff a b --until idle:3", "--until does not go with --diff"},
 		{"r trace a --read-log l --until idle:3", "--until does not go with --read-log"},
-		{"r trace a --read-log l --tracer fanotify", "--tracer fanotify does not go"},
+		{"r trace a --read-log l --tracer fanotify",
+			"--read-log goes with --tracer blocks only"},
 		{"r trace a --diff --read-log l b", "--read-log does not go with --diff"},
-		{"r a b --tracer strace", "--tracer strace: not one of auto, fanotify, blocks"},
+		{"r a b --tracer strace",
+			"--tracer strace: not one of auto, fanotify, atime, blocks"},
 		{"r compare a b --tracer blocks", "--tracer does not go with compare"},
 		{"r a b --diff", "--diff does not go with reordering"},
 	};

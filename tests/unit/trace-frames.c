@@ -280,11 +280,13 @@ static talk conversation(void)
 {
 	talk t = {g_byte_array_new(), 0};
 	guint8 hello[8] = {TR_PROTOCOL_VERSION}, backing[8] = {7}, root[16] = {0}, end[20] = {0};
-	guint8 more[5] = {0};
+	guint8 more[5] = {0}, below[16] = {7, [8] = 11};
 
 	say(&t, 'H', hello, sizeof hello, "6.1.0-test");
 	say(&t, 'M', NULL, 0, "25 1 11:0 / /run/live/medium ro - iso9660 /dev/sr0 ro");
-	say(&t, 'B', backing, sizeof backing, "/run/live/medium/live/filesystem.squashfs");
+	/* Without its mount point, which was detached: the device below it tells what it is of. */
+	say(&t, 'B', backing, sizeof backing, "/live/filesystem.squashfs");
+	say(&t, 'V', below, sizeof below, NULL);
 	say(&t, 'M', NULL, 0, "31 1 7:0 / /run/live/rootfs ro - squashfs /dev/loop0 ro");
 	say_event(&t, 0, 1500000000, TR_HOW_OPEN, "/run/live/rootfs/usr/bin/sh");
 	say_event(&t, 1, 1000000000, TR_HOW_OPEN | TR_HOW_READ, "/run/live/rootfs/bin/dash");
@@ -363,13 +365,14 @@ static void test_hostile_guest(void)
 	for (guint i = 0; i < 500; i++)
 		push_damaged(tree, t.stream, &state);
 	for (guint i = 0; i < 20000; i++) {
-		static const char types[] = "HMGBKEURTLX";
+		static const char types[] = "HMGBVKEURTLX";
 		guint8 payload[64];
 		gsize length = ro_random_next(&state) % sizeof payload;
 		for (gsize k = 0; k < length; k++)
 			payload[k] = (guint8)ro_random_next(&state);
 		g_byte_array_set_size(t.stream, 0);
-		put_frame(t.stream, (guint8)types[ro_random_next(&state) % 11], i, payload, length);
+		put_frame(t.stream, (guint8)types[ro_random_next(&state) % (sizeof types - 1)], i,
+			payload, length);
 		tr_guest_push(guest, t.stream->data, t.stream->len);
 	}
 	g_assert_cmpuint(tr_frames_get_counts(guest->frames)->good, ==, 20000);

@@ -2,6 +2,7 @@
 /* Which image a path of the guest is of: by the mount tables of the live systems there are. */
 #include <string.h>
 
+#include "trace/guest_devices.h"
 #include "trace/guest_mounts.h"
 
 static void lines(tr_guest_mounts *mounts, const char *text)
@@ -138,6 +139,130 @@ static void test_dracut(void)
 		"/LiveOS/squashfs.img:/usr/lib/systemd/systemd");
 }
 
+static void below(
+	tr_guest_mounts *mounts, guint32 major, guint32 minor, gint64 first, gint64 second)
+{
+	const gint64 devices[] = {first, second};
+
+	tr_guest_mounts_below(mounts, major, minor, devices, second ? 2 : 1);
+}
+
+static void loop_at(tr_guest_mounts *mounts, guint32 minor, const char *path, guint32 holder_major,
+	guint32 holder_minor)
+{
+	tr_guest_mounts_backing(mounts, 7, minor, path);
+	below(mounts, 7, minor, tr_device_number(holder_major, holder_minor), 0);
+}
+
+static const char initramfs[] =
+	"1 1 0:2 / / rw - rootfs rootfs rw\n"
+	"38 1 0:23 / /run rw,nosuid,nodev shared:2 - tmpfs tmpfs rw,size=393216k,mode=755\n"
+	"40 38 11:0 / /run/initramfs/live ro,relatime shared:3 - iso9660 /dev/sr0 ro,nojoliet\n";
+
+/* dmsquash-live-root of dracut 059: the squashfs is unmounted lazily before the root is mounted, so
+ * that the path of the file in it has lost its mount point. */
+static void snapshot_of_rootfs(tr_guest_mounts *mounts)
+{
+	loop_at(mounts, 1, "/LiveOS/rootfs.img", 7, 0);
+	loop_at(mounts, 2, "/overlay", 0, 2);
+	below(mounts, 253, 0, tr_device_number(7, 2), tr_device_number(7, 1));
+	lines(mounts, "43 1 253:0 / /sysroot rw,relatime - ext4 /dev/mapper/live-rw rw\n");
+}
+
+static void assert_wrapping_places(const tr_guest_mounts *mounts, guint wanted)
+{
+	g_autoptr(GArray) found = tr_guest_mounts_places(mounts, 555, 7, 0, "/LiveOS/rootfs.img");
+
+	g_assert_cmpuint(found->len, ==, wanted);
+}
+
+static void test_snapshot(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/squashfs.img", 11, 0);
+	lines(mounts, "41 38 7:0 / /run/initramfs/squashfs ro,relatime - squashfs /dev/loop0 ro\n");
+	tr_guest_mounts_gone(mounts, 41);
+	snapshot_of_rootfs(mounts);
+	/* What is in the squashfs is not what is in the ext4. */
+	assert_wrapping_places(mounts, 1);
+	assert_places(mounts, 43, "/sysroot/etc/fstab", "");
+	tr_guest_mounts_want_nested(mounts);
+	assert_places(mounts, 43, "/sysroot/etc/fstab", "/LiveOS/squashfs.img:/etc/fstab");
+	lines(mounts, "43 1 253:0 / / rw,relatime - ext4 /dev/mapper/live-rw rw\n");
+	assert_places(mounts, 43, "/etc/fstab", "/LiveOS/squashfs.img:/etc/fstab");
+	assert_wrapping_places(mounts, 0);
+}
+
+/* It came and went before anybody looked. */
+static void test_never_seen(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/squashfs.img", 11, 0);
+	snapshot_of_rootfs(mounts);
+	tr_guest_mounts_want_nested(mounts);
+	assert_places(mounts, 43, "/sysroot/etc/fstab", "/LiveOS/squashfs.img:/etc/fstab");
+}
+
+/* The file on the ISO itself, and a linear device on that of the snapshot. */
+static void test_plain_rootfs(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/rootfs.img", 11, 0);
+	loop_at(mounts, 1, "/overlay", 0, 2);
+	below(mounts, 253, 0, tr_device_number(7, 0), tr_device_number(7, 1));
+	below(mounts, 253, 1, tr_device_number(253, 0), 0);
+	lines(mounts, "43 1 253:1 / /sysroot rw,relatime - ext4 /dev/mapper/live-rw rw\n");
+	assert_places(mounts, 43, "/sysroot/etc/fstab", "/LiveOS/rootfs.img:/etc/fstab");
+}
+
+/* rd.live.overlay.overlayfs */
+static void test_overlay_of_rootfs(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/squashfs.img", 11, 0);
+	lines(mounts, "41 38 7:0 / /run/initramfs/squashfs ro,relatime - squashfs /dev/loop0 ro\n");
+	loop_at(mounts, 1, "/run/initramfs/squashfs/LiveOS/rootfs.img", 7, 0);
+	lines(mounts,
+		"42 38 7:1 / /run/rootfsbase ro,relatime - ext4 /dev/loop1 ro\n"
+		"43 1 0:30 / /sysroot rw - overlay LiveOS_rootfs rw,lowerdir=/run/rootfsbase,upperdir=/run/overlayfs,workdir=/run/ovlwork\n");
+	tr_guest_mounts_want_nested(mounts);
+	assert_places(mounts, 42, "/run/rootfsbase/x", "/LiveOS/squashfs.img:/x");
+	assert_places(mounts, 43, "/sysroot/x", "/LiveOS/squashfs.img:/x");
+}
+
+/* An image in an image in an image is nobody's root. */
+static void test_too_deep(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/squashfs.img", 11, 0);
+	snapshot_of_rootfs(mounts);
+	loop_at(mounts, 3, "/sysroot/opt/inner.squashfs", 253, 0);
+	lines(mounts, "50 1 7:3 / /inner ro - squashfs /dev/loop3 ro\n");
+	tr_guest_mounts_want_nested(mounts);
+	assert_places(mounts, 50, "/inner/x", "");
+}
+
+/* An overlay gives its files numbers of their own: there the path has to do. */
+static void test_unknown_holder(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+
+	lines(mounts, initramfs);
+	loop_at(mounts, 0, "/run/initramfs/live/LiveOS/squashfs.img", 0, 77);
+	lines(mounts, "41 38 7:0 / /r ro - squashfs /dev/loop0 ro\n");
+	assert_places(mounts, 41, "/r/x", "/LiveOS/squashfs.img:/x");
+}
+
 /* An overlay whose lower directory is below the root of an image, and one on top of it. */
 static void test_nested_overlays(void)
 {
@@ -175,6 +300,10 @@ static void test_mounted_over(void)
 	tr_guest_mounts_backing(mounts, 7, 0, "/medium/live/copied.squashfs");
 	lines(mounts, "22 1 7:0 / /r ro - squashfs /dev/loop0 ro\n");
 	assert_places(mounts, 22, "/r/x", "");
+	/* But the file is of the one below it. */
+	loop_at(mounts, 1, "/medium/live/filesystem.squashfs", 11, 0);
+	lines(mounts, "23 1 7:1 / /s ro - squashfs /dev/loop1 ro\n");
+	assert_places(mounts, 23, "/s/x", "/live/filesystem.squashfs:/x");
 }
 
 /* A loop device and an anonymous device number are given out anew. */
@@ -248,6 +377,23 @@ static void test_hostile(void)
 	}
 }
 
+/* Every device is on all of them, and on itself. */
+static void test_circle(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = tr_guest_mounts_new();
+	gint64 devices[100];
+
+	for (guint i = 0; i < G_N_ELEMENTS(devices); i++)
+		devices[i] = tr_device_number(253, i);
+	for (guint i = 0; i < G_N_ELEMENTS(devices); i++)
+		tr_guest_mounts_below(mounts, 253, i, devices, G_N_ELEMENTS(devices));
+	loop_at(mounts, 0, "/x", 7, 0);
+	lines(mounts, "30 1 253:7 / /a ro - ext4 x ro\n"
+		      "31 1 7:0 / /b ro - ext4 x ro\n");
+	assert_places(mounts, 30, "/a/x", "");
+	assert_places(mounts, 31, "/b/x", "");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -256,6 +402,13 @@ int main(int argc, char **argv)
 	g_test_add_func("/guest-mounts/hidden-mount", test_hidden_mount);
 	g_test_add_func("/guest-mounts/casper-layers", test_casper_layers);
 	g_test_add_func("/guest-mounts/dracut", test_dracut);
+	g_test_add_func("/guest-mounts/snapshot", test_snapshot);
+	g_test_add_func("/guest-mounts/never-seen", test_never_seen);
+	g_test_add_func("/guest-mounts/plain-rootfs", test_plain_rootfs);
+	g_test_add_func("/guest-mounts/overlay-of-rootfs", test_overlay_of_rootfs);
+	g_test_add_func("/guest-mounts/too-deep", test_too_deep);
+	g_test_add_func("/guest-mounts/unknown-holder", test_unknown_holder);
+	g_test_add_func("/guest-mounts/circle", test_circle);
 	g_test_add_func("/guest-mounts/nested-overlays", test_nested_overlays);
 	g_test_add_func("/guest-mounts/odd-names", test_odd_names);
 	g_test_add_func("/guest-mounts/mounted-over", test_mounted_over);

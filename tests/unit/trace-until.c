@@ -57,7 +57,7 @@ static const struct {
 	{"console=ttyS0,9600 console=tty1", "console=ttyS0,9600 console=tty1 " OWN " rdinit=/a"},
 	{"boot=live toram=filesystem.squashfs panic=30 toram",
 		"boot=live panic=30 console=tty0 " OWN " rdinit=/a"},
-	{"root=live:CDLABEL=X rd.live.image rd.live.check rd.live.ram=1",
+	{"root=live:CDLABEL=X rd.live.image rd.live.check rd.writable.fsimg rd.live.ram=1",
 		"root=live:CDLABEL=X rd.live.image console=tty0 " OWN " rdinit=/a"},
 	{"archisobasedir=arch copytoram=y",
 		"archisobasedir=arch console=tty0 " OWN " copytoram=n rdinit=/a"},

@@ -30,7 +30,8 @@ enum {
 	REPEATS_MAX = 4, /* then an object that is opened but never read is ignored, too */
 };
 
-int ag_proc = -1, ag_sys = -1;
+int ag_proc = -1, ag_sys = -1, ag_dev = -1;
+bool ag_atime;
 
 static int fan = -1, fan_errno;
 static dev_t root_dev;
@@ -50,10 +51,10 @@ void ag_complain(const char *what)
 	}
 }
 
-static int hidden_mount(const char *type)
+static int hidden_mount(const char *type, unsigned long flags)
 {
 	return ro_guest_hidden_mount(
-		"/" TR_AGENT_DIR "/mnt", type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+		"/" TR_AGENT_DIR "/mnt", type, MS_NOSUID | MS_NOEXEC | flags, NULL);
 }
 
 static void open_fanotify(void)
@@ -82,10 +83,11 @@ static bool prepare(void)
 {
 	const char *failed = NULL;
 
-	ag_proc = hidden_mount("proc");
+	ag_dev = hidden_mount("devtmpfs", 0);
+	ag_proc = hidden_mount("proc", MS_NODEV);
 	if (ag_proc < 0)
 		failed = "proc";
-	else if ((ag_sys = hidden_mount("sysfs")) < 0)
+	else if ((ag_sys = hidden_mount("sysfs", MS_NODEV)) < 0)
 		failed = "sysfs";
 	else if (!ag_line_open())
 		failed = "second serial line";
@@ -289,6 +291,12 @@ static void tell_time(void)
 	ag_line_frame(TR_FRAME_TICK, fixed, sizeof fixed, NULL, 0);
 }
 
+void ag_tick(void)
+{
+	tell_time();
+	ag_line_pump();
+}
+
 static void finish(void)
 {
 	uint8_t fixed[20];
@@ -321,11 +329,12 @@ static void run(void)
 		if (wait[0].revents)
 			read_events();
 		look_at_root();
-		tell_time();
-		ag_line_pump();
+		ag_tick();
 	}
 	for (int i = 0; i < 64 && read_events(); i++)
 		;
+	if (ag_atime)
+		ag_mounts_sweep();
 	finish();
 }
 
@@ -347,6 +356,7 @@ int main(int argc, char **argv)
 		ag_calibrate();
 		finish();
 	}
+	ag_atime = unlink("/" TR_AGENT_ATIME) == 0;
 	unlink("/" TR_AGENT_PATH);
 	rmdir("/" TR_AGENT_DIR);
 	pid_t child = prepared ? fork() : -1;

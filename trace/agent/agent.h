@@ -8,8 +8,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Descriptors of a proc and a sysfs of our own, which no path leads to. */
-extern int ag_proc, ag_sys;
+/* Descriptors of a proc, a sysfs and a devtmpfs of our own, which no path leads to. The last is -1
+ * where the kernel has none. */
+extern int ag_proc, ag_sys, ag_dev;
+
+/* Whether access times are to be kept and reported. */
+extern bool ag_atime;
+
+/* To be called in long work: tells the time, and writes what the line takes. */
+void ag_tick(void);
 
 /* A line in the kernel log that "quiet" does not hide. */
 void ag_complain(const char *what);
@@ -44,6 +51,16 @@ void ag_calibrate(void);
 /* Reports when it unpacked the initramfs. */
 void ag_kernel_log_tell(void);
 
+/* --- atime.c: access times --- */
+
+/* Has every access be noted in the mount that the descriptor leads to. FALSE if it is read-only, or
+ * for *reason, an errno. */
+bool ag_atime_keep(int fd, int *reason);
+
+/* Reports every file, directory and link of the filesystem at point, whose path is path, that was
+ * accessed since the kernel started. */
+void ag_atime_sweep(int point, const char *path, uint32_t id);
+
 /* --- seen.c: what was reported --- */
 
 struct ag_seen {
@@ -56,10 +73,18 @@ struct ag_seen {
 /* The entry of an object, new if there was none; NULL without memory. Valid until the next call. */
 struct ag_seen *ag_seen_get(uint64_t dev, uint64_t ino);
 
+/* --- devices.c: what block devices are made of --- */
+
+/* Reports the file behind a loop device, the slaves of another, and what is below these. */
+void ag_devices_tell(uint32_t major, uint32_t minor);
+
 /* --- mounts.c: the mount table --- */
 
 /* Reads it, reports what changed, marks what is new. */
 void ag_mounts_scan(int fan);
+
+/* Sweeps all filesystems whose access times are kept. */
+void ag_mounts_sweep(void);
 
 /* TRUE, once, if the table changed since it was last read. */
 bool ag_mounts_changed(void);

@@ -18,6 +18,7 @@ struct mount {
 	uint32_t id, major, minor;
 	uint64_t hash; /* of its line */
 	bool marked;
+	bool strict;  /* access times are kept */
 	bool foreign; /* of another mount namespace: never seen to go */
 	bool present;
 };
@@ -50,6 +51,9 @@ static const char *const irrelevant[] = {"proc", "sysfs", "devtmpfs", "devpts", 
 /* Filesystems whose events are of interest. */
 static const char *const interesting[] = {"squashfs", "overlay", "overlayfs", "aufs", "unionfs",
 	"erofs", "iso9660", "udf", "ext2", "ext3", "ext4", "btrfs", "xfs", "f2fs", NULL};
+
+/* Filesystems that keep access times. */
+static const char *const timed[] = {"ext2", "ext3", "ext4", "btrfs", "xfs", "f2fs", NULL};
 
 static bool is_one_of(const char *const *names, const struct line *line)
 {
@@ -131,26 +135,6 @@ uint32_t ag_mounts_generation(uint32_t major, uint32_t minor)
 	return 0;
 }
 
-static void tell_backing(const struct line *line)
-{
-	static char *file;
-	static size_t room;
-	char path[64];
-	uint8_t fixed[8];
-
-	if (line->major == 0)
-		return;
-	snprintf(path, sizeof path, "dev/block/%u:%u/loop/backing_file", line->major, line->minor);
-	ssize_t length = ro_guest_read_file(ag_sys, path, &file, &room);
-	if (length <= 0)
-		return;
-	if (file[length - 1] == '\n')
-		length--;
-	tr_put32(fixed, line->major);
-	tr_put32(fixed + 4, line->minor);
-	ag_line_frame(TR_FRAME_BACKING, fixed, sizeof fixed, file, (size_t)length);
-}
-
 static struct mount *add(const struct line *line)
 {
 	struct mount *grown = realloc(mounts, (mount_count + 1) * sizeof *mounts);
@@ -163,7 +147,7 @@ static struct mount *add(const struct line *line)
 		(struct mount){.id = line->id, .major = line->major, .minor = line->minor};
 	if (of && of->mounts++ == 0) {
 		of->generation++;
-		tell_backing(line);
+		ag_devices_tell(line->major, line->minor);
 	}
 	return &mounts[mount_count++];
 }
@@ -245,29 +229,57 @@ static int mark(int fan, const char *path, uint8_t *how)
 	return errno;
 }
 
-/* TRUE if the mount point leads there and not, say, to what is mounted over it. */
+/* -1 if the mount point leads, say, to what is mounted over it. */
+static int open_mount(const struct line *line, char point[TR_PATH_MAX])
+{
+	if (line->point_length >= TR_PATH_MAX)
+		return -1;
+	unescape(line->point, line->point_length, point);
+	int fd = open(point, O_PATH | O_CLOEXEC);
+	if (fd < 0 || ag_mount_id(fd) == line->id)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* FALSE if there was no way to it. */
 static bool mark_mount(int fan, const struct line *line)
 {
 	char point[TR_PATH_MAX], path[40];
 	uint8_t fixed[21];
+	int fd = open_mount(line, point);
 
-	if (line->point_length >= sizeof point)
-		return false;
-	unescape(line->point, line->point_length, point);
-	int fd = open(point, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bool there = ag_mount_id(fd) == line->id;
-	if (there) {
-		snprintf(path, sizeof path, "self/fd/%d", fd);
-		tr_put32(fixed + 8, (uint32_t)mark(fan, path, &fixed[12]));
+	snprintf(path, sizeof path, "self/fd/%d", fd);
+	tr_put32(fixed + 8, (uint32_t)mark(fan, path, &fixed[12]));
+	tr_put32(fixed, line->major);
+	tr_put32(fixed + 4, line->minor);
+	tr_put64(fixed + 13, ro_guest_now());
+	ag_line_frame(TR_FRAME_MARKED, fixed, sizeof fixed, NULL, 0);
+	close(fd);
+	return true;
+}
+
+/* Each time that the table changes: it may have been made writable, or its times lax again. */
+static void keep_times(const struct line *line, struct mount *mount)
+{
+	char point[TR_PATH_MAX];
+	uint8_t fixed[20];
+	int fd = open_mount(line, point), reason;
+
+	if (fd < 0)
+		return;
+	bool strict = ag_atime_keep(fd, &reason);
+	if ((strict && !mount->strict) || reason) {
 		tr_put32(fixed, line->major);
 		tr_put32(fixed + 4, line->minor);
-		tr_put64(fixed + 13, ro_guest_now());
-		ag_line_frame(TR_FRAME_MARKED, fixed, sizeof fixed, NULL, 0);
+		tr_put32(fixed + 8, (uint32_t)reason);
+		tr_put64(fixed + 12, ro_guest_now());
+		ag_line_frame(TR_FRAME_STRICT, fixed, sizeof fixed, NULL, 0);
 	}
+	mount->strict = strict;
 	close(fd);
-	return there;
 }
 
 static void scan_line(int fan, const struct line *line)
@@ -280,6 +292,8 @@ static void scan_line(int fan, const struct line *line)
 	mount->present = true;
 	if (!mount->marked && is_one_of(interesting, line))
 		mount->marked = mark_mount(fan, line);
+	if (ag_atime && is_one_of(timed, line))
+		keep_times(line, mount);
 }
 
 /* Calls for each line until one returns true. */
@@ -313,6 +327,29 @@ void ag_mounts_scan(int fan)
 	for (size_t i = mount_count; i-- > 0;)
 		if (!mounts[i].present && !mounts[i].foreign)
 			drop(i);
+}
+
+static bool sweep_call(const struct line *line, void *data)
+{
+	char point[TR_PATH_MAX];
+	const struct mount *mount = find(line->id);
+	int fd = mount && mount->strict ? open_mount(line, point) : -1;
+
+	(void)data;
+	if (fd < 0)
+		return false;
+	ag_atime_sweep(fd, point, line->id);
+	close(fd);
+	return false;
+}
+
+void ag_mounts_sweep(void)
+{
+	static char *text;
+	static size_t room;
+
+	if (ro_guest_read_file(ag_proc, "self/mountinfo", &text, &room) >= 0)
+		each_line(text, sweep_call, NULL);
 }
 
 bool ag_mounts_open(void)

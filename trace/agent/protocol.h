@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum {
-	TR_PROTOCOL_VERSION = 1,
+	TR_PROTOCOL_VERSION = 2,
 
 	TR_SLIP_END = 0xc0,
 	TR_SLIP_ESC = 0xdb,
@@ -39,9 +39,12 @@ enum {
 	TR_FRAME_MOUNT = 'M',
 	/* A mount that is no more: its id u32. */
 	TR_FRAME_GONE = 'G',
-	/* The file behind a loop device, before the first mount of it: major u32, minor u32, path
-	 */
+	/* The file behind a loop device, before the first mount of it or of what is on it: major
+	   u32, minor u32, path; out of a mount that is detached it counts from the root of that */
 	TR_FRAME_BACKING = 'B',
+	/* What is below a device, as above: major u32, minor u32, then of each device below it
+	   major u32, minor u32. Of a loop device this is the filesystem that holds the file. */
+	TR_FRAME_BELOW = 'V',
 	/* Events of this filesystem are reported from now on: major u32, minor u32, errno u32 (0:
 	   they are), how TR_MARK_* u8, time u64 */
 	TR_FRAME_MARKED = 'K',
@@ -63,6 +66,12 @@ enum {
 	/* The fixed work of trace/agent/calibrate.c was done once more: what it took u64 ns, its
 	   result u32 */
 	TR_FRAME_CALIBRATED = 'C',
+	/* Access times of this filesystem are kept strictly from now on: major u32, minor u32,
+	   errno u32 (0: they are), time u64 */
+	TR_FRAME_STRICT = 'S',
+	/* At the end, in any order: the last access by the access time u64 ns, kind u8 ('f', 'd',
+	   'l'), mount id u32, major u32, minor u32, path */
+	TR_FRAME_ATIME = 'A',
 	/* The last one: time u64 ns, events u32, overflows u32, raw events read u32 */
 	TR_FRAME_END = 'Z',
 };
@@ -79,6 +88,9 @@ enum { TR_MARK_SUPERBLOCK = 's', TR_MARK_MOUNT = 'm' };
 #define TR_AGENT_PATH TR_AGENT_DIR "/init"
 /* Where this is there, too, the agent measures the processor and ends. */
 #define TR_AGENT_CALIBRATE TR_AGENT_DIR "/calibrate"
+
+/* Where this is there, it has access times kept and reports them at the end. */
+#define TR_AGENT_ATIME TR_AGENT_DIR "/atime"
 
 /* CRC-32 as in zlib; start with 0. Sixteen entries, since the agent has to be small. */
 static inline uint32_t tr_crc32(uint32_t crc, const void *data, size_t size)
