@@ -483,7 +483,8 @@ static gboolean start(maker *m, GError **error)
 	m->placed = ro_ranges_new();
 	if (!job->reads)
 		return TRUE;
-	tr_coverage_split(job->trace, job->old_tree, m->old_base, job->reads, &m->parts);
+	const img_layer layer = {.name = job->image, .tree = job->old_tree};
+	tr_coverage_split(job->trace, &layer, m->old_base, job->reads, &m->parts);
 	/* Pages of the medium that have a byte of the image are the image's. */
 	m->outside = outside_of(job->reads, m->old_base / PAGE * PAGE,
 		(m->old_base + m->old_size + PAGE - 1) / PAGE * PAGE, job->old_iso->file_size);

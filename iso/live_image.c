@@ -5,7 +5,6 @@
 
 #include <blkid.h>
 
-#include "iso/boot_config.h"
 #include "iso/seal.h"
 #include "iso/volume.h"
 #include "reorder/image/image_tree.h"
@@ -175,11 +174,19 @@ static gboolean is_root_tree(const img_tree *tree)
 	       has_path(tree, "usr/lib/os-release");
 }
 
+static void refuse_sealed(
+	const li_iso *iso, li_image *image, const img_source *source, guint64 bytes_used)
+{
+	g_autofree char *seal = li_seal_find(iso, image->file, source, bytes_used);
+
+	if (seal)
+		refuse(image, "%s", seal);
+}
+
 static void look_into_squashfs(const li_iso *iso, li_image *image, const img_source *source)
 {
 	g_autoptr(GError) reason = NULL;
 	g_autoptr(img_tree) tree = NULL;
-	g_autofree char *seal = NULL;
 	img_super super;
 
 	/* If it can't be read, it may be the root. */
@@ -190,11 +197,8 @@ static void look_into_squashfs(const li_iso *iso, li_image *image, const img_sou
 	}
 	image->wraps_ext4 = holds_ext4(tree);
 	image->is_root = image->wraps_ext4 || is_root_tree(tree);
-	if (!image->is_root)
-		return;
-	seal = li_seal_find(iso, image->file, source, super.bytes_used);
-	if (seal)
-		refuse(image, "%s", seal);
+	if (image->is_root)
+		refuse_sealed(iso, image, source, super.bytes_used);
 }
 
 /* Names that live frameworks give to a root without a squashfs around it. */
@@ -213,14 +217,9 @@ static gboolean has_root_name(const li_file *file)
 /* A root without a squashfs around it. What can't be done with it, who opens it says. */
 static void look_into_ext4(const li_iso *iso, li_image *image, const img_source *source)
 {
-	g_autofree char *seal = NULL;
-
 	image->is_root = has_root_name(image->file);
-	if (!image->is_root)
-		return;
-	seal = li_seal_find(iso, image->file, source, source->size);
-	if (seal)
-		refuse(image, "%s", seal);
+	if (image->is_root)
+		refuse_sealed(iso, image, source, source->size);
 }
 
 static void look_into(const li_iso *iso, li_image *image, const img_source *source)
@@ -267,155 +266,22 @@ static void look_at_file(li_iso *iso, blkid_probe probe, const li_file *file)
 	g_ptr_array_add(iso->images, image);
 }
 
-/* ---- which of them is the root ---- */
-
-/* Where the default entry's live framework looks for its image; by default where its kernel is. */
-typedef struct {
-	char *dir;  /* "/live/" */
-	char *file; /* "/LiveOS/squashfs.img" where the framework takes exactly one; else NULL */
-} place;
-
-static char *directory(const char *name)
-{
-	g_autofree char *path = li_config_path("/", name);
-
-	return g_strconcat(path, "/", NULL);
-}
-
-static char *directory_of(const char *path)
-{
-	return g_strndup(path, (gsize)(strrchr(path, '/') + 1 - path));
-}
-
-static char *value_or(const char *cmdline, const char *name, const char *otherwise)
-{
-	char *value = li_cmdline_value(cmdline, name);
-
-	return value && *value ? value : (g_free(value), g_strdup(otherwise));
-}
-
-static void place_of_dracut(const char *cmdline, place *where)
-{
-	g_autofree char *dir = value_or(cmdline, "rd.live.dir", "LiveOS");
-	g_autofree char *file = value_or(cmdline, "rd.live.squashimg", "squashfs.img");
-
-	where->dir = directory(dir);
-	where->file = g_strconcat(where->dir, file, NULL);
-}
-
-static void place_of_entry(const li_entry *entry, place *where)
-{
-	g_autofree char *boot = li_cmdline_value(entry->cmdline, "boot");
-	g_autofree char *root = li_cmdline_value(entry->cmdline, "root");
-	g_autofree char *base = li_cmdline_value(entry->cmdline, "archisobasedir");
-	g_autofree char *media = value_or(entry->cmdline, "live-media-path", boot ? boot : "");
-
-	if (!base)
-		base = li_cmdline_value(entry->cmdline, "misobasedir");
-	if (g_strcmp0(boot, "live") == 0 || g_strcmp0(boot, "casper") == 0)
-		where->dir = directory(media);
-	else if (li_cmdline_has(entry->cmdline, "rd.live.image") ||
-		 (root && g_str_has_prefix(root, "live:")))
-		place_of_dracut(entry->cmdline, where);
-	else
-		where->dir = base ? directory(base) : directory_of(entry->kernel);
-}
-
-static gboolean lies_in(const li_image *image, const char *dir)
-{
-	return g_ascii_strncasecmp(image->file->path, dir, strlen(dir)) == 0;
-}
-
-/* Keeps those that pass, if any does. */
-static void narrow(
-	GPtrArray *images, gboolean (*passes)(const li_image *, const char *), const char *text)
-{
-	gboolean any = FALSE;
-
-	for (guint i = 0; text && i < images->len; i++)
-		any = any || passes(images->pdata[i], text);
-	for (guint i = images->len; any && i-- > 0;)
-		if (!passes(images->pdata[i], text))
-			g_ptr_array_remove_index(images, i);
-}
-
-static gboolean is_file(const li_image *image, const char *path)
-{
-	return g_ascii_strcasecmp(image->file->path, path) == 0;
-}
-
-/* live-boot mounts only what this list names, where there is one. */
-static gboolean module_list_names(const li_iso *iso, const char *dir, const char *base)
-{
-	g_autofree char *path = g_strconcat(dir, "filesystem.module", NULL);
-	const li_file *file = li_iso_find(iso, path);
-	g_autoptr(GBytes) bytes = file ? li_iso_read(iso, file, LI_CONFIG_MAX_TEXT, NULL) : NULL;
-	gsize size;
-	const char *data = bytes ? g_bytes_get_data(bytes, &size) : NULL;
-	g_autofree char *text = data ? g_strndup(data, size) : NULL;
-	g_auto(GStrv) words = text ? g_strsplit_set(text, " \t\r\n", -1) : NULL;
-
-	return !words || g_strv_contains((const char *const *)words, base);
-}
-
-static const char *suffix(const char *base)
-{
-	const char *dot = strrchr(base, '.');
-
-	return dot ? dot : "";
-}
-
-/* Other squashfs images beside the root, of the same kind of name: live-boot, casper and others
- * stack all of them. */
-static gboolean is_layer(const li_iso *iso, const li_image *root, const li_image *other)
-{
-	g_autofree char *dir = g_path_get_dirname(root->file->path);
-	g_autofree char *other_dir = g_path_get_dirname(other->file->path);
-	g_autofree char *base = g_path_get_basename(root->file->path);
-	g_autofree char *other_base = g_path_get_basename(other->file->path);
-	g_autofree char *slash = g_strconcat(dir, "/", NULL);
-
-	return other != root && other->kind == LI_IMAGE_SQUASHFS && strcmp(dir, other_dir) == 0 &&
-	       g_ascii_strcasecmp(suffix(base), suffix(other_base)) == 0 &&
-	       module_list_names(iso, slash, other_base);
-}
-
-static void add_layers(const li_iso *iso, GPtrArray *images)
-{
-	const li_image *root = images->pdata[0];
-
-	for (guint i = 0; i < iso->images->len; i++)
-		if (is_layer(iso, root, iso->images->pdata[i]))
-			g_ptr_array_add(images, iso->images->pdata[i]);
-}
-
-GPtrArray *li_images_of_root(const li_iso *iso)
-{
-	const li_entry *entry = li_iso_default_entry(iso);
-	GPtrArray *images = g_ptr_array_new();
-	place where = {0};
-
-	for (guint i = 0; i < iso->images->len; i++)
-		if (((const li_image *)iso->images->pdata[i])->is_root)
-			g_ptr_array_add(images, iso->images->pdata[i]);
-	if (entry)
-		place_of_entry(entry, &where);
-	narrow(images, lies_in, where.dir);
-	narrow(images, is_file, where.file);
-	if (images->len == 1 && !where.file)
-		add_layers(iso, images);
-	g_free(where.dir);
-	g_free(where.file);
-	return images;
-}
-
-static void refuse_layers(li_iso *iso)
+/* A layer need not look like a root by itself. */
+static void mark_layers(const li_iso *iso)
 {
 	g_autoptr(GPtrArray) layers = li_images_of_root(iso);
 
-	for (guint i = 0; layers->len > 1 && i < layers->len; i++)
-		refuse(layers->pdata[i], "one of %u layers; layered images are not supported yet",
-			layers->len);
+	for (guint i = 0; i < layers->len; i++) {
+		li_image *image = layers->pdata[i];
+		img_source source;
+		img_super super;
+
+		if (image->is_root || !li_iso_source(iso, image->file, &source, NULL) ||
+			!img_super_read(&source, &super, NULL))
+			continue;
+		image->is_root = TRUE;
+		refuse_sealed(iso, image, &source, super.bytes_used);
+	}
 }
 
 gboolean li_images_find(li_iso *iso, GError **error)
@@ -429,6 +295,6 @@ gboolean li_images_find(li_iso *iso, GError **error)
 	}
 	blkid_free_probe(probe);
 	if (ok)
-		refuse_layers(iso);
+		mark_layers(iso);
 	return ok;
 }

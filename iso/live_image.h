@@ -10,9 +10,9 @@ gboolean li_images_find(li_iso *iso, GError **error);
 void li_image_free(li_image *image);
 
 /*
- * The images that the default boot entry would make its root of: one, or the layers of it. What
- * else could be a root but lies where this entry does not look is left out. Array of const li_image
- * *, owned by the caller.
+ * The images that the default boot entry may make its root of, by path: one, or layers; which of
+ * these are used, only the boot shows. What else could be a root but lies where this entry does not
+ * look is left out. Array of const li_image *, owned by the caller.
  */
 GPtrArray *li_images_of_root(const li_iso *iso);
 

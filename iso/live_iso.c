@@ -159,41 +159,6 @@ const li_entry *li_iso_default_entry(const li_iso *iso)
 	return best;
 }
 
-static gboolean fail_for_images(const li_iso *iso, const GPtrArray *images, GError **error)
-{
-	g_autofree char *names = NULL;
-	GString *list = g_string_new(NULL);
-
-	for (guint i = 0; i < images->len; i++)
-		g_string_append_printf(list, "%s%s", i > 0 ? ", " : "",
-			((const li_image *)images->pdata[i])->file->path);
-	names = g_string_free(list, FALSE);
-	return ro_fail(error, RO_ERROR_UNSUITABLE, "%s: layered images are not supported yet (%s)",
-		iso->path, names);
-}
-
-const li_image *li_iso_root_image(const li_iso *iso, GError **error)
-{
-	g_autoptr(GPtrArray) images = NULL;
-	const li_image *image;
-
-	if (iso->refusal) {
-		ro_fail(error, RO_ERROR_UNSUITABLE, "%s: %s", iso->path, iso->refusal);
-		return NULL;
-	}
-	images = li_images_of_root(iso);
-	if (images->len != 1) {
-		fail_for_images(iso, images, error);
-		return NULL;
-	}
-	image = images->pdata[0];
-	if (!image->refusal)
-		return image;
-	ro_fail(error, RO_ERROR_UNSUITABLE, "%s:%s: %s", iso->path, image->file->path,
-		image->refusal);
-	return NULL;
-}
-
 /* ---- opening ---- */
 
 static gboolean unreadable(const char *path, const char *reason, GError **error)

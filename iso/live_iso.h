@@ -92,7 +92,7 @@ typedef struct {
 	li_image_kind kind;
 	char *type;          /* libblkid's name: "squashfs", "erofs", "squashfs3", … */
 	gboolean is_root;    /* it has /sbin/init, /etc/os-release or usr/lib/os-release, or an ext4
-				that has */
+				that has, or it may be a layer over one that has */
 	gboolean wraps_ext4; /* a squashfs around LiveOS/rootfs.img or LiveOS/ext3fs.img */
 	char *refusal;       /* why it can't be reordered; NULL if it can */
 } li_image;
@@ -139,10 +139,13 @@ gboolean li_iso_source(const li_iso *iso, const li_file *file, img_source *sourc
 /* The boot entry a machine would start by itself, preferring a live one; NULL if there is none. */
 const li_entry *li_iso_default_entry(const li_iso *iso);
 
+enum { LI_LAYERS_MAX = 64 };
+
 /*
- * The squashfs that is reordered: the one root image. Fails with RO_ERROR_UNSUITABLE and the reason
- * if the ISO or the image is refused, or if there is none or (layers) more than one.
+ * What is reordered, by path: the root image, or the layers that it may be made of. Fails with
+ * RO_ERROR_UNSUITABLE and the reason if the ISO or any of the images is refused, or if several
+ * cannot be layers. Array of const li_image *, at least one, owned by the caller.
  */
-const li_image *li_iso_root_image(const li_iso *iso, GError **error);
+GPtrArray *li_iso_root_images(const li_iso *iso, GError **error);
 
 #endif

@@ -66,16 +66,35 @@ static gboolean patch_check(const li_iso *iso, GError **error)
 	return trees != NULL;
 }
 
-gboolean li_patch_excess(
-	const li_iso *iso, const li_file *file, guint64 size, guint64 *excess, GError **error)
+static gboolean find_excess(const li_iso *iso, const GPtrArray *trees,
+	const li_replacement *replacement, guint64 *excess, GError **error)
 {
-	g_autoptr(GPtrArray) trees = li_trees_read(iso, error);
+	struct stat st;
 	li_place place;
 
-	if (!trees || !li_place_find(iso, trees, file, &place, error))
+	if (stat(replacement->content, &st) < 0)
+		return ro_fail_errno(error, errno, "%s", replacement->content);
+	if (!li_place_find(iso, trees, replacement->file, &place, error))
 		return FALSE;
+	guint64 size = (guint64)st.st_size;
 	*excess = size - MIN(size, li_place_room(iso, trees, &place, size));
 	return TRUE;
+}
+
+gboolean li_patch_misfit(const li_iso *iso, const li_replacement *replacements, guint count,
+	const li_file **file, guint64 *excess, GError **error)
+{
+	g_autoptr(GPtrArray) trees = li_trees_read(iso, error);
+
+	*file = NULL;
+	*excess = 0;
+	for (guint i = 0; trees && *excess == 0 && i < count; i++) {
+		if (!find_excess(iso, trees, &replacements[i], excess, error))
+			return FALSE;
+		if (*excess > 0)
+			*file = replacements[i].file;
+	}
+	return trees != NULL;
 }
 
 /* --- what will be --- */

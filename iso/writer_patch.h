@@ -5,10 +5,11 @@
 
 #include "iso/writer.h"
 
-/* By how many bytes a new content of that size is too large for the place of the file; 0: it fits.
+/* The first file whose new content is too large for its place, and by how many bytes; NULL: all
+ * fit.
  */
-gboolean li_patch_excess(
-	const li_iso *iso, const li_file *file, guint64 size, guint64 *excess, GError **error);
+gboolean li_patch_misfit(const li_iso *iso, const li_replacement *replacements, guint count,
+	const li_file **file, guint64 *excess, GError **error);
 
 /*
  * Changes the ISO itself; job->out_path is not looked at. fd: from li_open_in_place. A failure

@@ -315,20 +315,17 @@ static GArray *take_hits(const img_tree *tree, const GArray *choices, const GArr
 	return files;
 }
 
-static void warn(const img_tree *tree, const char *value, const tally *sum)
+static void warn(const char *value, const tally *sum)
 {
 	const also_class *class = find_class(value);
 
-	if (sum->hits == 0)
-		ro_warn("--also %s: nothing in %s is meant by it", value,
-			img_tree_source(tree)->label);
 	if (class && sum->left_out)
 		ro_warn("--also %s: limited to %" G_GUINT64_FORMAT " MiB, %u files left out", value,
 			class->limit >> 20, sum->left_out);
 }
 
-GArray *ro_also_find(
-	const img_tree *tree, const char *const *values, const char *kernel, GError **error)
+GArray *ro_also_find(const img_tree *tree, const char *const *values, const char *kernel,
+	GArray *names, GError **error)
 {
 	g_autoptr(GArray) choices = make_choices(tree, values, kernel, error);
 	g_autoptr(GArray) hits = choices ? find_hits(tree, choices, error) : NULL;
@@ -339,7 +336,10 @@ GArray *ro_also_find(
 		return NULL;
 	tallies = g_new0(tally, g_strv_length((char **)values));
 	files = take_hits(tree, choices, hits, values, tallies);
-	for (guint32 value = 0; values[value]; value++)
-		warn(tree, values[value], &tallies[value]);
+	for (guint32 value = 0; values[value]; value++) {
+		warn(values[value], &tallies[value]);
+		if (names)
+			g_array_append_val(names, tallies[value].hits);
+	}
 	return files;
 }

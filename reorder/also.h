@@ -22,9 +22,10 @@ gboolean ro_also_check(const char *const *values, GError **error);
 /*
  * The files that the values choose, each inode once: by value, by the class's table, by path.
  * kernel: whose modules are meant; those of all kernels if it is NULL or the image has none of it.
- * Values that choose nothing are warned about. Returns an array of ro_also_file.
+ * names: of guint, set to how many names in the image each value means; or NULL. Returns an array
+ * of ro_also_file.
  */
-GArray *ro_also_find(
-	const img_tree *tree, const char *const *values, const char *kernel, GError **error);
+GArray *ro_also_find(const img_tree *tree, const char *const *values, const char *kernel,
+	GArray *names, GError **error);
 
 #endif

@@ -14,9 +14,7 @@
 #include "iso/writer_patch.h"
 #include "reorder/compare_run.h"
 #include "reorder/compare_summary.h"
-#include "reorder/engines.h"
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/verify_job.h"
+#include "reorder/image_jobs.h"
 #include "reorder/input.h"
 #include "reorder/preload.h"
 #include "reorder/recording.h"
@@ -24,7 +22,6 @@
 #include "reorder/util/error.h"
 #include "reorder/util/json.h"
 #include "reorder/util/output.h"
-#include "reorder/verify.h"
 #include "reorder/writer_choice.h"
 
 typedef struct {
@@ -34,32 +31,14 @@ typedef struct {
 	ro_output *output, *trace_output; /* output: NULL if the input itself is changed */
 	int in_place_fd;                  /* then this is it; else -1 */
 	ro_workdir *workdir;
-	const ro_engine *engine;
+	ro_image_jobs images;
 	ro_writer_choice writer;
 	ro_recording recording;
-	ro_plan *plan;
-	char *new_image; /* path in the work directory */
-	guint64 new_image_size;
-	ro_verify_result verified;
 	ro_preload preload;
 	li_write_result written;
 	ro_input result; /* the new ISO, where it is compared */
 	ro_compare_run comparison;
 } job;
-
-static ro_engine_job engine_job(const job *j)
-{
-	return (ro_engine_job){
-		.iso_path = j->input.iso->path,
-		.tree = j->input.tree,
-		.outer = j->input.outer,
-		.outer_inode = j->input.outer_inode,
-		.plan = j->plan,
-		.workdir = j->workdir ? ro_workdir_path(j->workdir) : NULL,
-		.out_path = j->new_image,
-		.progress = j->progress,
-	};
-}
 
 static const char *result_path(const job *j)
 {
@@ -75,13 +54,12 @@ static gboolean same_filesystem(const char *a, const char *b)
 
 static gboolean check_space(const job *j, GError **error)
 {
-	ro_engine_job engine = engine_job(j);
 	const char *work = ro_workdir_path(j->workdir);
 	g_autofree char *path = j->output ? g_strdup(ro_output_temp_path(j->output))
 					  : li_journal_path(j->options->input);
 	g_autofree char *out_dir = g_path_get_dirname(path);
-	guint64 scratch = j->engine->space(&engine);
-	guint64 size = j->output ? j->input.iso->file_size : j->input.image->file->size;
+	guint64 scratch = ro_image_jobs_space(&j->images);
+	guint64 size = j->output ? j->input.iso->file_size : ro_image_jobs_size(&j->images);
 
 	if (same_filesystem(work, out_dir))
 		return ro_need_space(work, scratch + size, "scratch files and the result", error);
@@ -153,9 +131,6 @@ static gboolean open_output(job *j, GError **error)
 static gboolean prepare(job *j, GError **error)
 {
 	const ro_options *options = j->options;
-	const char *writer = options->in_place                     ? li_writer_patch.name
-			     : options->preload != RO_PRELOAD_NONE ? li_writer_rebuild.name
-								   : options->writer;
 
 	if ((options->in_place && !recover(j, error)) ||
 		!ro_input_open(&j->input, options->input, error))
@@ -171,9 +146,11 @@ static gboolean prepare(job *j, GError **error)
 		return FALSE;
 	if (options->keep_work)
 		ro_workdir_keep(j->workdir);
-	ro_engine_job engine = engine_job(j);
-	j->engine = ro_engine_choose(options->engine, &engine, error);
-	return j->engine && ro_writer_choice_begin(&j->writer, writer, j->input.iso, error) &&
+	j->images =
+		(ro_image_jobs){options, &j->input, ro_workdir_path(j->workdir), j->progress, NULL};
+	ro_image_jobs_start(&j->images);
+	return ro_image_jobs_choose_engines(&j->images, error) &&
+	       ro_writer_choice_begin(&j->writer, options, j->input.iso, error) &&
 	       check_space(j, error) && ro_recording_check(options, &j->input, error) &&
 	       (!options->compare || ro_compare_check(options, &j->input, NULL, error)) &&
 	       ro_preload_open(&j->preload, options, &j->input, ro_workdir_path(j->workdir), error);
@@ -193,22 +170,6 @@ static gboolean record(job *j, GError **error)
 	return ok;
 }
 
-static gboolean make_plan(job *j, GError **error)
-{
-	const ro_options *options = j->options;
-	ro_plan_options plan_options = {options->order, options->layout, options->seed,
-		(const char *const *)options->also->pdata, j->input.image->file->path};
-
-	j->plan = ro_plan_new(j->input.tree, j->recording.boot.trace, &plan_options, error);
-	if (!j->plan)
-		return FALSE;
-	if (j->plan->files->len > 0)
-		return TRUE;
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s: the trace names no file of %s; nothing to reorder", options->input,
-		j->input.image->file->path);
-}
-
 static gboolean size_of(const char *path, guint64 *size, GError **error)
 {
 	struct stat st;
@@ -217,14 +178,6 @@ static gboolean size_of(const char *path, guint64 *size, GError **error)
 		return ro_fail_errno(error, errno, "%s", path);
 	*size = (guint64)st.st_size;
 	return TRUE;
-}
-
-static gboolean rebuild(job *j, GError **error)
-{
-	j->new_image = ro_workdir_file(j->workdir, "image");
-	ro_engine_job engine = engine_job(j);
-	return j->engine->rebuild(&engine, error) &&
-	       size_of(j->new_image, &j->new_image_size, error);
 }
 
 static gboolean names_input(const job *j, const GError *error)
@@ -246,28 +199,11 @@ static gboolean our_fault(const job *j, GError **error)
 	return FALSE;
 }
 
-static gboolean verify_squashfs(job *j, GError **error)
+static gboolean make_images(job *j, GError **error)
 {
-	int fd = g_open(j->new_image, O_RDONLY | O_CLOEXEC, 0);
-
-	if (fd < 0)
-		return ro_fail_errno(error, errno, "%s", j->new_image);
-	img_source source = {fd, 0, j->new_image_size, "the new image"};
-	g_autoptr(img_tree) tree = img_tree_open(&source, error);
-	gboolean ok = tree && ro_verify_image(j->input.tree, tree, j->plan, j->progress,
-				      &j->verified, error);
-	close(fd);
-	return ok;
-}
-
-static gboolean verify(job *j, GError **error)
-{
-	ro_engine_job engine = engine_job(j);
-	gboolean ok = ro_ext4_is_tree(j->input.tree)
-			      ? ro_ext4_verify_job(&engine, &j->verified, error)
-			      : verify_squashfs(j, error);
-
-	return ok || our_fault(j, error);
+	return ro_image_jobs_plan(&j->images, j->recording.boot.trace, error) &&
+	       ro_image_jobs_rebuild(&j->images, error) &&
+	       (ro_image_jobs_verify(&j->images, error) || our_fault(j, error));
 }
 
 static gboolean write_as_chosen(job *j, const li_write_job *write, GError **error)
@@ -280,42 +216,19 @@ static gboolean write_as_chosen(job *j, const li_write_job *write, GError **erro
 	       (!writer->verify || writer->verify(write, error));
 }
 
-/* It does not fit, or is too large for anything: that is not what our_fault is about. */
-static gboolean choose_writer(job *j, GError **error)
-{
-	const li_file *file = j->input.image->file;
-	guint64 excess = 0;
-
-	if (!ro_writer_choice_end(&j->writer, j->input.iso, file, j->new_image_size, error))
-		return FALSE;
-	if (j->writer.writer != &li_writer_patch ||
-		(li_patch_excess(j->input.iso, file, j->new_image_size, &excess, error) && !excess))
-		return TRUE;
-	return excess && ro_fail(error, RO_ERROR_UNSUITABLE,
-				 "%s:%s: the new image is %" G_GUINT64_FORMAT
-				 " bytes too large for the place of the old one; %s",
-				 j->options->input, file->path, excess,
-				 j->output ? "use --writer rebuild" : "write a new ISO instead");
-}
-
-static ro_preload_job preload_job(job *j)
-{
-	return (ro_preload_job){&j->input, &j->recording, j->plan, j->new_image, j->new_image_size};
-}
-
 /* One ISO, at that place. */
 static gboolean write_to(job *j, const char *out_path, gboolean with_preload, GError **error)
 {
-	li_replacement replacement = {.file = j->input.image->file, .content = j->new_image};
+	g_autoptr(GArray) replacements = ro_image_jobs_replacements(&j->images);
 	li_write_job write = {
 		.iso = j->input.iso,
-		.replacements = &replacement,
-		.replacement_count = 1,
+		.replacements = (const li_replacement *)replacements->data,
+		.replacement_count = replacements->len,
 		.workdir = ro_workdir_path(j->workdir),
 		.out_path = out_path,
 		.progress = j->progress,
 	};
-	ro_preload_job preload = preload_job(j);
+	ro_preload_job preload = {&j->input, &j->recording, RO_IMAGE_JOB(&j->images, 0)};
 
 	if (with_preload && !ro_preload_begin(&j->preload, &preload, &write, error))
 		return FALSE;
@@ -340,6 +253,15 @@ static gboolean choose_preload(job *j, GError **error)
 					   : ro_fail_errno(error, errno, "%s", out_path));
 }
 
+/* That they do not fit is not what our_fault is about. */
+static gboolean choose_writer(job *j, GError **error)
+{
+	g_autoptr(GArray) replacements = ro_image_jobs_replacements(&j->images);
+
+	return ro_writer_choice_end(&j->writer, j->input.iso,
+		(const li_replacement *)replacements->data, replacements->len, error);
+}
+
 static gboolean write_iso(job *j, GError **error)
 {
 	const char *out_path = j->output ? ro_output_temp_path(j->output) : NULL;
@@ -358,7 +280,7 @@ static gboolean write_iso(job *j, GError **error)
 	ro_progress_end(j->progress,
 		j->writer.writer->verify
 			? "boot equipment, identity and attributes compared"
-			: "byte for byte as before but for the image and its checksums");
+			: "byte for byte as before but for what was reordered and its checksums");
 	return TRUE;
 }
 
@@ -391,15 +313,11 @@ static gboolean report(const job *j, guint64 output_size, GError **error)
 	ro_summary summary = {
 		.input = &j->input,
 		.recording = &j->recording,
-		.plan = j->plan,
-		.engine = j->engine->name,
+		.images = &j->images,
 		.writer = j->writer.writer->name,
 		.writer_reason = j->writer.reason,
 		.output = result_path(j),
 		.output_size = output_size,
-		.image_size_before = j->input.image->file->size,
-		.image_size_after = j->new_image_size,
-		.verified = &j->verified,
 		.written = &j->written,
 		.preload = &j->preload,
 		.comparison = j->comparison.complete ? &j->comparison.comparison : NULL,
@@ -429,8 +347,7 @@ static gboolean finish(job *j, GError **error)
 
 static void clear(job *j)
 {
-	g_free(j->new_image);
-	ro_plan_free(j->plan);
+	ro_image_jobs_clear(&j->images);
 	ro_recording_clear(&j->recording);
 	ro_compare_clear(&j->comparison);
 	ro_preload_clear(&j->preload);
@@ -450,9 +367,8 @@ gboolean ro_command_reorder(const ro_options *options, GError **error)
 	job j = {.options = options,
 		.in_place_fd = -1,
 		.progress = ro_progress_new(options->quiet, options->verbose)};
-	gboolean ok = prepare(&j, error) && record(&j, error) && make_plan(&j, error) &&
-		      rebuild(&j, error) && verify(&j, error) && write_iso(&j, error) &&
-		      finish(&j, error);
+	gboolean ok = prepare(&j, error) && record(&j, error) && make_images(&j, error) &&
+		      write_iso(&j, error) && finish(&j, error);
 
 	clear(&j);
 	return ok;

@@ -11,8 +11,8 @@ static tr_side side_of(const ro_input *input)
 	return (tr_side){
 		.iso = input->iso,
 		.entry = li_iso_default_entry(input->iso),
-		.image = input->image,
-		.tree = input->tree,
+		.layers = (const img_layer *)input->layers->data,
+		.layer_count = input->layers->len,
 	};
 }
 

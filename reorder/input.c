@@ -12,11 +12,11 @@
 #include "reorder/util/output.h"
 
 /* The filesystem inside, unpacked. */
-static int unpack(const ro_input *input, GError **error)
+static int unpack(const ro_root *root, GError **error)
 {
 	const char *tmpdir = g_getenv("TMPDIR");
 	const char *parent = tmpdir && *tmpdir ? tmpdir : "/var/tmp";
-	guint64 size = img_tree_inode(input->outer, input->outer_inode)->size;
+	guint64 size = img_tree_inode(root->outer, root->outer_inode)->size;
 	g_autoptr(ro_workdir) scratch = NULL;
 	g_autofree char *path = NULL;
 	int fd;
@@ -27,7 +27,7 @@ static int unpack(const ro_input *input, GError **error)
 	if (!scratch)
 		return -1;
 	path = ro_workdir_file(scratch, "filesystem");
-	if (!ro_ext4_unwrap(input->outer, input->outer_inode, path, NULL, error))
+	if (!ro_ext4_unwrap(root->outer, root->outer_inode, path, NULL, error))
 		return -1;
 	fd = g_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
@@ -35,61 +35,94 @@ static int unpack(const ro_input *input, GError **error)
 	return fd;
 }
 
-static gboolean open_inside(ro_input *input, const img_source *source, GError **error)
+static gboolean open_inside(ro_root *root, const img_source *source, GError **error)
 {
 	g_autofree char *path = NULL, *label = NULL;
 
-	input->outer = img_tree_open(source, error);
-	if (!input->outer)
+	root->outer = img_tree_open(source, error);
+	if (!root->outer)
 		return FALSE;
-	input->outer_inode = ro_ext4_find_inside(input->outer);
-	if (input->outer_inode == IMG_NONE)
+	root->outer_inode = ro_ext4_find_inside(root->outer);
+	if (root->outer_inode == IMG_NONE)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: no filesystem image in it; the ISO was changed", source->label);
-	path = img_tree_inode_path(input->outer, input->outer_inode);
+	path = img_tree_inode_path(root->outer, root->outer_inode);
 	label = g_strdup_printf("%s:/%s", source->label, path);
-	input->inside_fd = unpack(input, error);
-	if (input->inside_fd < 0)
+	root->inside_fd = unpack(root, error);
+	if (root->inside_fd < 0)
 		return FALSE;
 	img_source inside = {
-		input->inside_fd, 0, img_tree_inode(input->outer, input->outer_inode)->size, label};
-	input->tree = ro_ext4_tree_open(&inside, error);
-	return input->tree != NULL;
+		root->inside_fd, 0, img_tree_inode(root->outer, root->outer_inode)->size, label};
+	root->tree = ro_ext4_tree_open(&inside, error);
+	return root->tree != NULL;
 }
 
-static gboolean open_tree(ro_input *input, const img_source *source, GError **error)
+static gboolean open_tree(ro_root *root, const img_source *source, GError **error)
 {
-	if (input->image->wraps_ext4)
-		return open_inside(input, source, error);
-	input->tree = input->image->kind == LI_IMAGE_EXT4 ? ro_ext4_tree_open(source, error)
-							  : img_tree_open(source, error);
-	return input->tree != NULL;
+	if (root->image->wraps_ext4)
+		return open_inside(root, source, error);
+	root->tree = root->image->kind == LI_IMAGE_EXT4 ? ro_ext4_tree_open(source, error)
+							: img_tree_open(source, error);
+	return root->tree != NULL;
+}
+
+static gboolean open_root(ro_input *input, const li_image *image, GError **error)
+{
+	ro_root new_root = {.image = image, .inside_fd = -1};
+	img_layer layer;
+	img_source source;
+	ro_root *root;
+
+	g_array_append_val(input->roots, new_root);
+	root = RO_INPUT_ROOT(input, input->roots->len - 1);
+	if (!li_iso_source(input->iso, image->file, &source, error) ||
+		!open_tree(root, &source, error))
+		return FALSE;
+	gboolean ok = img_layer_init(&layer, image->file->path, root->tree, error);
+	g_array_append_val(input->layers, layer);
+	return ok;
+}
+
+static void clear_root(gpointer data)
+{
+	ro_root *root = data;
+
+	g_clear_pointer(&root->tree, img_tree_free);
+	if (root->inside_fd >= 0)
+		close(root->inside_fd);
+	g_clear_pointer(&root->outer, img_tree_free);
+}
+
+static void clear_layer(gpointer layer)
+{
+	img_layer_clear(layer);
 }
 
 gboolean ro_input_open(ro_input *input, const char *path, GError **error)
 {
-	img_source source;
+	g_autoptr(GPtrArray) images = NULL;
 
-	*input = (ro_input){.inside_fd = -1};
+	*input = (ro_input){0};
+	input->roots = g_array_new(FALSE, FALSE, sizeof(ro_root));
+	input->layers = g_array_new(FALSE, FALSE, sizeof(img_layer));
+	g_array_set_clear_func(input->roots, clear_root);
+	g_array_set_clear_func(input->layers, clear_layer);
 	input->iso = li_iso_open(path, error);
 	if (!input->iso)
 		return FALSE;
 	if (fstat(input->iso->fd, &input->stat) < 0)
 		return ro_fail_errno(error, errno, "%s", path);
-	input->image = li_iso_root_image(input->iso, error);
-	if (!input->image || !li_iso_source(input->iso, input->image->file, &source, error))
-		return FALSE;
-	return open_tree(input, &source, error);
+	images = li_iso_root_images(input->iso, error);
+	for (guint i = 0; images && i < images->len; i++)
+		if (!open_root(input, images->pdata[i], error))
+			return FALSE;
+	return images != NULL;
 }
 
 void ro_input_clear(ro_input *input)
 {
-	g_clear_pointer(&input->tree, img_tree_free);
-	/* One that was never opened is all zero. */
-	if (input->outer && input->inside_fd >= 0)
-		close(input->inside_fd);
-	input->inside_fd = -1;
-	g_clear_pointer(&input->outer, img_tree_free);
+	g_clear_pointer(&input->layers, g_array_unref);
+	g_clear_pointer(&input->roots, g_array_unref);
 	g_clear_pointer(&input->iso, li_iso_free);
 }
 

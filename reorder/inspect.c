@@ -34,7 +34,9 @@ char *ro_inspect_refusal(const li_iso *iso)
 {
 	g_autoptr(GError) error = NULL;
 
-	return li_iso_root_image(iso, &error) ? NULL : g_strdup(error->message);
+	g_autoptr(GPtrArray) images = li_iso_root_images(iso, &error);
+
+	return images ? NULL : g_strdup(error->message);
 }
 
 /* ---- the boot: kernel and initrds ---- */
@@ -322,15 +324,20 @@ static void print_images(const li_iso *iso, FILE *out)
 static void print_verdict(const li_iso *iso, FILE *out)
 {
 	g_autoptr(GError) error = NULL;
-	const li_image *image = li_iso_root_image(iso, &error);
+	g_autoptr(GPtrArray) images = li_iso_root_images(iso, &error);
 
 	heading(out, "Result");
 	for (guint i = 0; i < iso->notes->len; i++)
 		line(out, "note", "%s", (char *)iso->notes->pdata[i]);
-	if (image)
-		line(out, "reorder", "yes: %s", image->file->path);
-	else
+	if (!images) {
 		line(out, "reorder", "no: %s", error->message);
+		return;
+	}
+	if (images->len > 1)
+		line(out, "reorder", "yes, of these what the boot reads files of:");
+	for (guint i = 0; i < images->len; i++)
+		line(out, images->len > 1 ? "" : "reorder", images->len > 1 ? "%s" : "yes: %s",
+			((const li_image *)images->pdata[i])->file->path);
 }
 
 gboolean ro_inspect_print(const li_iso *iso, FILE *out, GError **error)

@@ -46,6 +46,7 @@ void ro_plan_free(ro_plan *plan)
 	g_array_unref(plan->dirs);
 	g_array_unref(plan->symlinks);
 	g_free(plan->first_unmatched);
+	g_array_unref(plan->also_names);
 	g_string_chunk_free(plan->strings);
 	g_free(plan);
 }
@@ -59,6 +60,7 @@ static ro_plan *plan_alloc(const ro_plan_options *options)
 	plan->files = g_array_new(FALSE, FALSE, sizeof(ro_plan_item));
 	plan->dirs = g_array_new(FALSE, FALSE, sizeof(ro_plan_item));
 	plan->symlinks = g_array_new(FALSE, FALSE, sizeof(ro_plan_item));
+	plan->also_names = g_array_new(FALSE, FALSE, sizeof(guint));
 	plan->strings = g_string_chunk_new(256);
 	return plan;
 }
@@ -179,7 +181,7 @@ static gboolean add_also(planner *p, const char *kernel, GError **error)
 
 	if (!values || !values[0])
 		return TRUE;
-	files = ro_also_find(p->tree, values, kernel, error);
+	files = ro_also_find(p->tree, values, kernel, p->plan->also_names, error);
 	for (guint i = 0; files && i < files->len; i++) {
 		const ro_also_file *file = &g_array_index(files, ro_also_file, i);
 		g_autofree char *value = ro_escape(values[file->value]);

@@ -36,6 +36,7 @@ typedef struct {
 	guint hot_files;       /* of files: in RO_GROUP_HOT */
 	guint64 hot_bytes;     /* unpacked */
 	guint64 hot_stored;    /* data blocks as stored; fragments by their share */
+	GArray *also_names;    /* of guint: for each value of also, how many names it means */
 	GStringChunk *strings; /* owns the reasons */
 } ro_plan;
 
@@ -57,7 +58,7 @@ void ro_plan_free(ro_plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ro_plan, ro_plan_free)
 
 /* The plan as text: one inode a line "group rank kind path reason", after "reorder-livecd plan 1"
- * and header lines. */
-GString *ro_plan_format(const ro_plan *plan, const img_tree *tree);
+ * and header lines. image is named there; NULL: it goes without saying. */
+GString *ro_plan_format(const ro_plan *plan, const img_tree *tree, const char *image);
 
 #endif

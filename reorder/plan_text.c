@@ -18,10 +18,15 @@ static void append_items(GString *out, const img_tree *tree, const GArray *items
 	}
 }
 
-GString *ro_plan_format(const ro_plan *plan, const img_tree *tree)
+GString *ro_plan_format(const ro_plan *plan, const img_tree *tree, const char *image)
 {
 	GString *out = g_string_new("reorder-livecd plan 1\n");
 
+	if (image) {
+		g_string_append(out, "image ");
+		ro_escape_append(out, image);
+		g_string_append_c(out, '\n');
+	}
 	g_string_append_printf(out, "layout %s\n", ro_layout_name(plan->layout));
 	g_string_append_printf(out, "order %s\n", ro_order_name(plan->order));
 	g_string_append_printf(out, "files %u\n", plan->files->len);

@@ -11,12 +11,18 @@
 /* The map is made of a squashfs that lies on the ISO as it is. */
 static gboolean check_image(const ro_input *input, GError **error)
 {
-	if (input->image->kind == LI_IMAGE_SQUASHFS &&
-		img_tree_source(input->tree)->fd == input->iso->fd)
+	const ro_root *root = RO_INPUT_ROOT(input, 0);
+
+	if (input->roots->len > 1)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: its root may be made of %u images, for which there is no preload yet; leave --preload away",
+			input->iso->path, input->roots->len);
+	if (root->image->kind == LI_IMAGE_SQUASHFS &&
+		img_tree_source(root->tree)->fd == input->iso->fd)
 		return TRUE;
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
 		"%s:%s: its root is an ext4, for which there is no preload yet; leave --preload away",
-		input->iso->path, input->image->file->path);
+		input->iso->path, root->image->file->path);
 }
 
 gboolean ro_preload_open(ro_preload *p, const ro_options *options, const ro_input *input,
@@ -27,7 +33,7 @@ gboolean ro_preload_open(ro_preload *p, const ro_options *options, const ro_inpu
 		return TRUE;
 	if (!check_image(input, error))
 		return FALSE;
-	p->preload = dmx_preload_new(input->iso, input->tree, workdir, error);
+	p->preload = dmx_preload_new(input->iso, RO_INPUT_ROOT(input, 0)->tree, workdir, error);
 	return p->preload && (options->preload != RO_PRELOAD_AUTO ||
 				     ro_compare_check(options, input, NULL, error));
 }
@@ -51,10 +57,10 @@ static dmx_hot_map_job map_job(const ro_preload *p, const li_iso *new_iso)
 	return (dmx_hot_map_job){
 		.old_iso = job->input->iso,
 		.new_iso = new_iso,
-		.image = job->input->image->file->path,
-		.old_tree = job->input->tree,
+		.image = job->image->root->image->file->path,
+		.old_tree = job->image->root->tree,
 		.new_tree = p->new_tree,
-		.plan = job->plan,
+		.plan = job->image->plan,
 		.trace = job->recording->boot.trace,
 		.reads = job->recording->booted ? job->recording->boot.reads : NULL,
 	};
@@ -74,10 +80,12 @@ static gboolean placed(gpointer user, GError **error)
 
 static gboolean open_image(ro_preload *p, GError **error)
 {
-	p->image_fd = open(p->job.new_image, O_RDONLY | O_CLOEXEC);
+	const ro_image_job *image = p->job.image;
+
+	p->image_fd = open(image->new_image, O_RDONLY | O_CLOEXEC);
 	if (p->image_fd < 0)
-		return ro_fail_errno(error, errno, "%s", p->job.new_image);
-	img_source source = {p->image_fd, 0, p->job.new_image_size, "the new image"};
+		return ro_fail_errno(error, errno, "%s", image->new_image);
+	img_source source = {p->image_fd, 0, image->new_size, "the new image"};
 	p->new_tree = img_tree_open(&source, error);
 	return p->new_tree != NULL;
 }

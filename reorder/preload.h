@@ -7,6 +7,7 @@
 
 #include "dm/preload.h"
 #include "reorder/compare_run.h"
+#include "reorder/image_jobs.h"
 #include "reorder/recording.h"
 #include "reorder/util/json.h"
 
@@ -14,9 +15,7 @@
 typedef struct {
 	const ro_input *input;
 	ro_recording *recording;
-	const ro_plan *plan;
-	const char *new_image;
-	guint64 new_image_size;
+	const ro_image_job *image; /* the one there is */
 } ro_preload_job;
 
 typedef struct {

@@ -17,8 +17,8 @@ tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *inp
 	return (tr_boot_job){
 		.iso = input->iso,
 		.entry = li_iso_default_entry(input->iso),
-		.image = input->image,
-		.tree = input->tree,
+		.layers = (const img_layer *)input->layers->data,
+		.layer_count = input->layers->len,
 		.accel = options->accel,
 		.memory = options->memory,
 		.cpus = options->cpus,
@@ -34,14 +34,14 @@ static tr_boot_job recording_job(const ro_options *options, const ro_input *inpu
 	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	job.tracer = options->tracer;
-	if (job.tracer == TR_TRACER_AUTO && ro_ext4_is_tree(input->tree))
+	if (job.tracer == TR_TRACER_AUTO && ro_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree))
 		job.tracer = TR_TRACER_FANOTIFY;
 	return job;
 }
 
 static gboolean can_map_reads(const ro_options *options, const ro_input *input, GError **error)
 {
-	if (!ro_ext4_is_tree(input->tree) ||
+	if (!ro_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree) ||
 		(options->tracer != TR_TRACER_BLOCKS && !options->read_log))
 		return TRUE;
 	return ro_fail(error, RO_ERROR_UNSUITABLE,

@@ -59,10 +59,30 @@ static void print_boot(const ro_summary *s, FILE *out)
 		print_reads(&s->recording->boot, out);
 }
 
-static void print_plan(const ro_summary *s, FILE *out)
+/* Topmost first; NULL if the root was one image. */
+static char **layers_of(const tr_trace *trace)
 {
-	const ro_plan *plan = s->plan;
+	char **layers = trace->layers ? g_strsplit(trace->layers, " ", -1) : NULL;
 
+	for (char **layer = layers; layer && *layer; layer++) {
+		g_autofree char *escaped = *layer, *path = ro_unescape(escaped);
+
+		*layer = ro_escape_utf8(path ? path : escaped);
+	}
+	return layers;
+}
+
+static void print_layers(const tr_trace *trace, FILE *out)
+{
+	g_auto(GStrv) layers = layers_of(trace);
+	g_autofree char *text = layers ? g_strjoinv(" over ", layers) : NULL;
+
+	if (text)
+		fprintf(out, "  root       %s\n", text);
+}
+
+static void print_plan(const ro_plan *plan, FILE *out)
+{
 	fprintf(out, "  hot files  %s with %.1f MB (%.1f MB as stored)", grouped(plan->hot_files),
 		MB(plan->hot_bytes), MB(plan->hot_stored));
 	if (plan->files->len > plan->hot_files)
@@ -76,18 +96,38 @@ static void print_plan(const ro_summary *s, FILE *out)
 		grouped(plan->unmatched), example);
 }
 
-static void print_result(const ro_summary *s, FILE *out)
+static void print_image(const ro_image_job *job, FILE *out)
 {
-	const ro_verify_result *v = s->verified;
+	const ro_verify_result *v = &job->verified;
+	guint64 before = job->root->image->file->size;
 
-	fprintf(out, "  rebuilt    %.1f MB -> %.1f MB (%+.2f %%), engine %s\n",
-		MB(s->image_size_before), MB(s->image_size_after),
-		100.0 * ((double)s->image_size_after / (double)s->image_size_before - 1),
-		s->engine);
+	print_plan(job->plan, out);
+	fprintf(out, "  rebuilt    %.1f MB -> %.1f MB (%+.2f %%), engine %s\n", MB(before),
+		MB(job->new_size), 100.0 * ((double)job->new_size / (double)before - 1),
+		job->engine->name);
 	fprintf(out, "  verified   %s inodes and %.1f MB equal\n", grouped(v->inodes),
 		MB(v->bytes));
 	fprintf(out, "  order      %s of %s boot files in place, within %.1f MB of the image\n",
 		grouped(v->in_place), grouped(v->planned), MB(v->hot_end - v->hot_start));
+}
+
+static void print_images(const ro_image_jobs *images, FILE *out)
+{
+	for (guint i = 0; i < images->list->len; i++) {
+		const ro_image_job *job = RO_IMAGE_JOB(images, i);
+		g_autofree char *path = ro_escape_utf8(job->root->image->file->path);
+
+		if (images->list->len > 1)
+			fprintf(out, "  layer      %s%s\n", path,
+				job->new_image ? ""
+					       : ": left as it is, the boot read no file of it");
+		if (job->new_image)
+			print_image(job, out);
+	}
+}
+
+static void print_output(const ro_summary *s, FILE *out)
+{
 	fprintf(out, "  writer     %s%s%s\n", s->writer, s->writer_reason ? ": " : "",
 		s->writer_reason ? s->writer_reason : "");
 	fprintf(out, "  checksums  lines renewed: %u", s->written->lines_updated);
@@ -115,15 +155,16 @@ void ro_summary_print(const ro_summary *s, FILE *out)
 	g_autofree char *input = ro_escape_utf8(s->input->iso->path);
 	fprintf(out, "\n%s as it boots:\n", input);
 	print_boot(s, out);
+	print_layers(s->recording->boot.trace, out);
 	if (s->output) {
 		g_autofree char *name = ro_escape_utf8(s->output);
 		fprintf(out, "\n%s: %.1f MB (before: %.1f MB)\n", name, MB(s->output_size),
 			MB(s->input->iso->file_size));
 	}
-	if (s->plan)
-		print_plan(s, out);
-	if (s->verified)
-		print_result(s, out);
+	if (s->images) {
+		print_images(s->images, out);
+		print_output(s, out);
+	}
 	if (s->preload)
 		ro_preload_print(s->preload, out);
 	print_times(s, out);
@@ -151,6 +192,19 @@ static void json_coverage(JsonBuilder *b, double coverage)
 	json_builder_add_null_value(b);
 }
 
+static void json_layers(JsonBuilder *b, const tr_trace *trace)
+{
+	g_auto(GStrv) layers = layers_of(trace);
+
+	if (!layers)
+		return;
+	json_builder_set_member_name(b, "layers");
+	json_builder_begin_array(b);
+	for (char **layer = layers; *layer; layer++)
+		json_builder_add_string_value(b, *layer);
+	json_builder_end_array(b);
+}
+
 static void json_boot(JsonBuilder *b, const ro_recording *recording)
 {
 	const tr_trace *trace = recording->boot.trace;
@@ -166,6 +220,7 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_double(b, "root_time", trace->root_time);
 	ro_json_int(b, "lost_events", (gint64)trace->lost_events);
 	json_coverage(b, trace->coverage);
+	json_layers(b, trace);
 	if (recording->booted || recording->from_log) {
 		json_totals(b, "medium", &recording->boot.medium);
 		json_totals(b, "image", &recording->boot.image);
@@ -187,16 +242,16 @@ static void json_plan(JsonBuilder *b, const ro_plan *plan)
 	json_builder_end_object(b);
 }
 
-static void json_image(JsonBuilder *b, const ro_summary *s)
+static void json_image(JsonBuilder *b, const ro_image_job *job)
 {
-	const ro_verify_result *v = s->verified;
+	const ro_verify_result *v = &job->verified;
 
-	json_builder_set_member_name(b, "image");
-	json_builder_begin_object(b);
-	ro_json_bytes(b, "path", s->input->image->file->path);
-	ro_json_bytes(b, "engine", s->engine);
-	ro_json_int(b, "size_before", (gint64)s->image_size_before);
-	ro_json_int(b, "size_after", (gint64)s->image_size_after);
+	ro_json_bytes(b, "path", job->root->image->file->path);
+	ro_json_int(b, "size_before", (gint64)job->root->image->file->size);
+	if (!job->new_image)
+		return;
+	ro_json_bytes(b, "engine", job->engine->name);
+	ro_json_int(b, "size_after", (gint64)job->new_size);
 	ro_json_int(b, "inodes_equal", v->inodes);
 	ro_json_int(b, "bytes_equal", (gint64)v->bytes);
 	ro_json_int(b, "planned", v->planned);
@@ -204,7 +259,35 @@ static void json_image(JsonBuilder *b, const ro_summary *s)
 	ro_json_int(b, "hot_start", (gint64)v->hot_start);
 	ro_json_int(b, "hot_end", (gint64)v->hot_end);
 	ro_json_int(b, "hot_foreign_bytes", (gint64)v->hot_foreign);
+}
+
+/* The one, where there is one, in the members that there were before there could be several. */
+static void json_only_image(JsonBuilder *b, const ro_image_job *job)
+{
+	json_plan(b, job->plan);
+	json_builder_set_member_name(b, "image");
+	json_builder_begin_object(b);
+	json_image(b, job);
 	json_builder_end_object(b);
+}
+
+static void json_images(JsonBuilder *b, const ro_image_jobs *images)
+{
+	if (images->list->len == 1)
+		json_only_image(b, RO_IMAGE_JOB(images, 0));
+	json_builder_set_member_name(b, "images");
+	json_builder_begin_array(b);
+	for (guint i = 0; i < images->list->len; i++) {
+		const ro_image_job *job = RO_IMAGE_JOB(images, i);
+
+		json_builder_begin_object(b);
+		ro_json_bool(b, "reordered", job->new_image != NULL);
+		json_image(b, job);
+		if (job->plan)
+			json_plan(b, job->plan);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
 }
 
 static void json_output(JsonBuilder *b, const ro_summary *s)
@@ -247,10 +330,8 @@ void ro_summary_json(const ro_summary *s, JsonBuilder *b)
 	ro_json_bytes(b, "volume_uuid", s->input->iso->volume.volume_uuid);
 	json_builder_end_object(b);
 	json_boot(b, s->recording);
-	if (s->plan)
-		json_plan(b, s->plan);
-	if (s->verified) {
-		json_image(b, s);
+	if (s->images) {
+		json_images(b, s->images);
 		json_output(b, s);
 	}
 	if (s->preload)

@@ -6,25 +6,21 @@
 #include <stdio.h>
 
 #include "iso/writer.h"
-#include "reorder/input.h"
-#include "reorder/plan.h"
+#include "reorder/image_jobs.h"
 #include "reorder/preload.h"
 #include "reorder/recording.h"
 #include "reorder/util/json.h"
-#include "reorder/verify.h"
 #include "trace/compare.h"
 
 /* Everything is borrowed. */
 typedef struct {
 	const ro_input *input;
 	const ro_recording *recording;
-	const ro_plan *plan;         /* NULL: the verb trace */
-	const char *engine, *writer; /* names */
+	const ro_image_jobs *images; /* all done; NULL: the verb trace, which has none of these */
+	const char *writer;          /* its name */
 	const char *writer_reason;   /* why that one; NULL: it was asked for */
 	const char *output;
-	guint64 output_size;                         /* bytes */
-	guint64 image_size_before, image_size_after; /* bytes */
-	const ro_verify_result *verified;
+	guint64 output_size; /* bytes */
 	const li_write_result *written;
 	const ro_preload *preload;       /* NULL, or of this run */
 	const tr_comparison *comparison; /* NULL: not compared */

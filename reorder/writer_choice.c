@@ -13,13 +13,21 @@ static gboolean fail_with(GError **error, const GError *reason)
 	return FALSE;
 }
 
-gboolean ro_writer_choice_begin(
-	ro_writer_choice *choice, const char *wanted, const li_iso *iso, GError **error)
+static const char *wanted_writer(const ro_options *options)
 {
+	if (options->in_place)
+		return li_writer_patch.name;
+	return options->preload != RO_PRELOAD_NONE ? li_writer_rebuild.name : options->writer;
+}
+
+gboolean ro_writer_choice_begin(
+	ro_writer_choice *choice, const ro_options *options, const li_iso *iso, GError **error)
+{
+	const char *wanted = wanted_writer(options);
 	gboolean only_patch = g_str_equal(wanted, "patch");
 	gboolean only_rebuild = g_str_equal(wanted, "rebuild");
 
-	*choice = (ro_writer_choice){.wanted = wanted};
+	*choice = (ro_writer_choice){.in_place = options->in_place};
 	if (!only_rebuild && !li_writer_patch.check(iso, &choice->no_patch) && only_patch)
 		return fail_with(error, choice->no_patch);
 	if (!only_patch && !li_writer_rebuild.check(iso, &choice->no_rebuild) &&
@@ -30,36 +38,43 @@ gboolean ro_writer_choice_begin(
 	return !ro_interrupted(error);
 }
 
-static gboolean too_large(const ro_writer_choice *choice, const li_iso *iso, const li_file *file,
-	guint64 excess, GError **error)
+#define TOO_LARGE                                                                                  \
+	"the new image is %" G_GUINT64_FORMAT " bytes too large for the place of the old one"
+
+static gboolean fail_too_large(const ro_writer_choice *choice, const li_iso *iso,
+	const li_file *file, guint64 excess, GError **error)
 {
-	return ro_fail(error, choice->no_rebuild->code,
-		"%s:%s: the new image is %" G_GUINT64_FORMAT
-		" bytes too large for the place of the old one, and the ISO can't be made anew: %s",
-		iso->path, file->path, excess, choice->no_rebuild->message);
+	if (choice->no_rebuild)
+		return ro_fail(error, choice->no_rebuild->code,
+			"%s:%s: " TOO_LARGE ", and the ISO can't be made anew: %s", iso->path,
+			file->path, excess, choice->no_rebuild->message);
+	return ro_fail(error, RO_ERROR_UNSUITABLE, "%s:%s: " TOO_LARGE "; %s", iso->path,
+		file->path, excess,
+		choice->in_place ? "write a new ISO instead" : "use --writer rebuild");
 }
 
-gboolean ro_writer_choice_end(ro_writer_choice *choice, const li_iso *iso, const li_file *file,
-	guint64 new_size, GError **error)
+gboolean ro_writer_choice_end(ro_writer_choice *choice, const li_iso *iso,
+	const li_replacement *replacements, guint count, GError **error)
 {
-	guint64 excess = 0;
+	const li_file *file;
+	guint64 excess;
 
-	if (choice->writer)
+	if (choice->writer == &li_writer_rebuild)
 		return TRUE;
 	if (choice->no_patch) {
 		choice->writer = &li_writer_rebuild;
 		choice->reason = g_strdup(choice->no_patch->message);
 		return TRUE;
 	}
-	if (!li_patch_excess(iso, file, new_size, &excess, error))
+	if (!li_patch_misfit(iso, replacements, count, &file, &excess, error))
 		return FALSE;
-	if (excess && choice->no_rebuild)
-		return too_large(choice, iso, file, excess, error);
-	choice->writer = excess ? &li_writer_rebuild : &li_writer_patch;
-	choice->reason = excess ? g_strdup_printf("the new image is %" G_GUINT64_FORMAT
-						  " bytes too large for the place of the old one",
-					  excess)
-				: g_strdup("the new image fits into the place of the old one");
+	if (file && (choice->writer || choice->no_rebuild))
+		return fail_too_large(choice, iso, file, excess, error);
+	if (choice->writer)
+		return TRUE;
+	choice->writer = file ? &li_writer_rebuild : &li_writer_patch;
+	choice->reason = file ? g_strdup_printf(TOO_LARGE, excess)
+			      : g_strdup("the new image fits into the place of the old one");
 	return TRUE;
 }
 

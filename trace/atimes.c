@@ -9,11 +9,11 @@ struct tr_atimes {
 	guint32 count;
 };
 
-tr_atimes *tr_atimes_new(const img_tree *tree, const char *image)
+tr_atimes *tr_atimes_new(const img_layer *layers, guint count)
 {
 	tr_atimes *atimes = g_new0(tr_atimes, 1);
 
-	atimes->events = tr_events_new(tree, image);
+	atimes->events = tr_events_new(layers, count);
 	atimes->times = g_array_new(FALSE, FALSE, sizeof(double));
 	return atimes;
 }

@@ -7,8 +7,8 @@
 
 typedef struct tr_atimes tr_atimes;
 
-/* tree and image as for tr_events_new(). */
-tr_atimes *tr_atimes_new(const img_tree *tree, const char *image);
+/* layers as for tr_events_new(). */
+tr_atimes *tr_atimes_new(const img_layer *layers, guint count);
 void tr_atimes_free(tr_atimes *atimes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_atimes, tr_atimes_free)
 

@@ -40,4 +40,13 @@ gboolean tr_booted_run(tr_booted *b, GError **error);
 void tr_booted_clear(tr_booted *b);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(tr_booted, tr_booted_clear)
 
+/* What a boot says of the images that its root was made of. The checksum is that of a trace's
+ * header; the names are those of the guest's root at the end; what was read of them, result->reads
+ * says. */
+char *tr_booted_checksum(const tr_booted *b, GError **error);
+void tr_booted_name_layers(const tr_booted *b, tr_trace *trace);
+void tr_booted_look_at_layers(const tr_booted *b, tr_boot_result *result);
+/* Images of the guest's root that the job has not. */
+void tr_booted_warn_of_foreign(const tr_booted *b);
+
 #endif

@@ -9,8 +9,6 @@
 
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/filesystem.h"
 #include "reorder/util/error.h"
 #include "trace/agent/protocol.h"
 #include "trace/cmdline.h"
@@ -268,6 +266,12 @@ static gboolean prepare(tr_booted *b, GError **error)
 	return TRUE;
 }
 
+/* Whether the root is in an image that is in the one on the ISO. */
+static gboolean is_nested(const tr_boot_job *job)
+{
+	return img_tree_source(job->layers[0].tree)->fd != job->iso->fd;
+}
+
 /* One start on one accelerator, with a medium and a log of its own. */
 static gboolean run_on(tr_booted *b, const char *accelerator, double speak_within, GError **error)
 {
@@ -298,7 +302,7 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 		.wait_for_reads = b->measuring,
 		.settle = b->measuring ? SETTLE : 0,
 		.agentless = b->agentless,
-		.image_offset = job->image->file->extents[0].offset,
+		.boot = job,
 		.reads_will_do = job->tracer == TR_TRACER_AUTO,
 		.progress = job->progress,
 		.timeout = job->timeout > 0 ? job->timeout
@@ -307,8 +311,8 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 
 	b->accelerator = accelerator;
 	tr_guest_free(b->guest);
-	b->guest = tr_guest_new(job->tree, job->image->file->path);
-	if (job->image->wraps_ext4)
+	b->guest = tr_guest_new(job->layers, job->layer_count);
+	if (is_nested(job))
 		tr_guest_mounts_want_nested(b->guest->mounts);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));
@@ -355,18 +359,6 @@ static gboolean run(tr_booted *b, GError **error)
 
 /* --- after --- */
 
-static char *super_checksum(const img_tree *tree, GError **error)
-{
-	guint8 super[RO_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
-	gboolean is_ext4 = ro_ext4_is_tree(tree);
-	guint64 offset = is_ext4 ? RO_EXT4_SUPER_OFFSET : 0;
-	gsize size = is_ext4 ? RO_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
-
-	if (!img_source_read(img_tree_source(tree), offset, super, size, error))
-		return NULL;
-	return g_compute_checksum_for_data(G_CHECKSUM_SHA256, super, size);
-}
-
 static guint64 lost_events(const tr_guest *guest)
 {
 	return guest->overflows + tr_frames_get_counts(guest->frames)->missing +
@@ -378,13 +370,13 @@ static tr_trace *new_trace(const tr_booted *b, GError **error)
 	const tr_boot_job *job = b->job;
 	g_autoptr(tr_trace) trace = tr_trace_new();
 
-	trace->image_checksum = super_checksum(job->tree, error);
+	trace->image_checksum = tr_booted_checksum(b, error);
 	if (!trace->image_checksum)
 		return NULL;
 	trace->tool_version = g_strdup(REORDER_VERSION);
 	trace->volume_id = g_strdup(job->iso->volume.volume_id);
 	trace->volume_uuid = g_strdup(job->iso->volume.volume_uuid);
-	trace->image = g_strdup(job->image->file->path);
+	tr_booted_name_layers(b, trace);
 	trace->kernel_version = g_strdup(b->guest->release);
 	trace->cmdline = g_strdup(b->cmdline);
 	trace->tracer = g_strdup("fanotify");
@@ -411,25 +403,21 @@ static gboolean check_events(const tr_booted *b, GError **error)
 			guest->release, g_strerror((int)guest->mark_errno));
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
 		"%s:%s: the boot read no file of it; its root came from elsewhere (copied to RAM, or another image)",
-		b->job->iso->path, b->job->image->file->path);
+		b->job->iso->path, b->job->layers[0].name);
 }
 
 static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **error)
 {
-	const li_image *image = b->job->image;
-	guint64 offset = image->file->extents[0].offset;
-
 	result->reads = tr_read_log_read(b->read_log, error);
 	if (!result->reads)
 		return FALSE;
 	if (b->job->tracer == TR_TRACER_ATIME && !tr_booted_cut_sweep(b, result->reads, error))
 		return FALSE;
 	tr_read_log_totals(result->reads, 0, G_MAXUINT64, &result->medium);
-	tr_read_log_totals(result->reads, offset, image->file->size, &result->image);
 	gboolean blocks = tr_booted_by_blocks(b);
 	if (blocks && !tr_booted_take_blocks(b, result->trace, result->reads, error))
 		return FALSE;
-	tr_coverage_check(result->trace, b->job->tree, offset, result->reads, &result->coverage);
+	tr_booted_look_at_layers(b, result);
 	/* A trace that is made of the log cannot be checked against it. */
 	result->trace->coverage = blocks ? -1 : result->coverage.coverage;
 	return TRUE;
@@ -440,6 +428,7 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 	const tr_guest *guest = b->guest;
 	const tr_frames_counts *frames = tr_frames_get_counts(guest->frames);
 
+	tr_booted_warn_of_foreign(b);
 	if (g_str_equal(b->end.end_reason, "timeout"))
 		ro_warn("the guest did not become idle: the trace ends with its time (--timeout) after %.0f guest seconds",
 			result->trace->end_time);
@@ -528,7 +517,7 @@ gboolean tr_boot_from_log(
 
 	*result = (tr_boot_result){0};
 	by_blocks.tracer = TR_TRACER_BLOCKS;
-	b.guest = tr_guest_new(job->tree, job->image->file->path);
+	b.guest = tr_guest_new(job->layers, job->layer_count);
 	result->trace = new_trace(&b, error);
 	if (result->trace && read_log(&b, result, error))
 		return TRUE;

@@ -4,7 +4,7 @@
 #define TR_BOOT_H
 
 #include "iso/live_iso.h"
-#include "reorder/image/image_tree.h"
+#include "reorder/image/layer.h"
 #include "reorder/util/progress.h"
 #include "trace/coverage.h"
 #include "trace/read_log.h"
@@ -34,8 +34,10 @@ gboolean tr_until_parse(const char *text, tr_until *until, GError **error);
 typedef struct {
 	const li_iso *iso;
 	const li_entry *entry; /* what to boot */
-	const li_image *image; /* whose files are of interest */
-	const img_tree *tree;  /* of that image */
+	/* Whose files are of interest: the images of the root, named by their paths on the ISO, in
+	 * any order. */
+	const img_layer *layers;
+	guint layer_count;
 	tr_tracer tracer;
 	tr_accel accel;
 	guint64 memory;         /* bytes; 0: chosen */
@@ -52,13 +54,16 @@ typedef struct {
 	tr_trace *trace;       /* owned */
 	GArray *reads;         /* of tr_read, all of the medium; owned */
 	tr_read_totals medium; /* of all reads */
-	tr_read_totals image;  /* of those of the image */
+	tr_read_totals image;  /* of those of the images */
 	tr_coverage coverage;
 } tr_boot_result;
 
 /* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, kernel and initrds of the
  * entry. */
 gboolean tr_boot_check(const tr_boot_job *job, GError **error);
+
+/* Whether a read has the first sector of one of the images: then it is being mounted. */
+gboolean tr_boot_mounts_image(const tr_boot_job *job, const tr_read *read);
 
 /* What the guest gets: the job's, or as much as its initrds and a live system need. */
 guint64 tr_boot_memory(const tr_boot_job *job);

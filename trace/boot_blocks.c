@@ -93,14 +93,18 @@ gboolean tr_booted_take_blocks(
 	const tr_booted *b, tr_trace *trace, const GArray *reads, GError **error)
 {
 	const tr_boot_job *job = b->job;
-	const li_file *file = job->image->file;
 	g_autoptr(tr_block_tracer) tracer = tr_block_tracer_new(reads);
 	tr_block_counts counts;
 	double start;
 
 	if (!kernel_start(b, &start, error))
 		return FALSE;
-	tr_block_tracer_add(tracer, job->tree, file->path, file->extents[0].offset);
+	for (guint i = 0; i < job->layer_count; i++) {
+		const img_layer *layer = &job->layers[i];
+		const li_file *file = li_iso_find(job->iso, layer->name);
+
+		tr_block_tracer_add(tracer, layer->tree, layer->name, file->extents[0].offset);
+	}
 	g_ptr_array_unref(trace->events);
 	trace->events = tr_block_tracer_events(tracer, start, &counts);
 	g_free(trace->tracer);
@@ -110,7 +114,7 @@ gboolean tr_booted_take_blocks(
 	if (trace->events->len == 0)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s:%s: no block of a file of it was read; the root came from elsewhere (copied to RAM, or another image)",
-			job->iso->path, file->path);
+			job->iso->path, job->layers[0].name);
 	if (trace->end_time <= 0)
 		trace->end_time = g_array_index(reads, tr_read, reads->len - 1).time;
 	tell(b, &counts);

@@ -45,20 +45,28 @@ static void add_band(GArray *bands, tr_band_kind kind, guint64 offset, guint64 l
 	g_array_append_val(bands, band);
 }
 
+static void add_image(GArray *bands, const li_iso *iso, const img_layer *layer)
+{
+	const li_file *file = li_iso_find(iso, layer->name);
+	guint64 start = file->extents[0].offset;
+	guint64 tables = img_tree_metadata_start(layer->tree);
+	guint64 used = img_tree_super(layer->tree)->bytes_used;
+
+	add_band(bands, TR_BAND_IMAGE, start, file->size);
+	add_band(bands, TR_BAND_TABLES, start + tables, used - tables);
+}
+
 static GArray *bands_of(const tr_side *side, const GArray *loader)
 {
 	GArray *bands = g_array_new(FALSE, FALSE, sizeof(tr_band));
-	guint64 start = side->image->file->extents[0].offset;
-	guint64 tables = img_tree_metadata_start(side->tree);
-	guint64 used = img_tree_super(side->tree)->bytes_used;
 
 	for (guint i = 0; i < loader->len; i++) {
 		const tr_loader_file *file = &g_array_index(loader, tr_loader_file, i);
 		add_band(bands, file->is_kernel ? TR_BAND_KERNEL : TR_BAND_INITRD, file->offset,
 			file->size);
 	}
-	add_band(bands, TR_BAND_IMAGE, start, side->image->file->size);
-	add_band(bands, TR_BAND_TABLES, start + tables, used - tables);
+	for (guint i = 0; i < side->layer_count; i++)
+		add_image(bands, side->iso, &side->layers[i]);
 	return bands;
 }
 
@@ -107,8 +115,8 @@ static tr_boot_job boot_job(const tr_compare_job *job, const tr_side *side)
 
 	boot.iso = side->iso;
 	boot.entry = side->entry;
-	boot.image = side->image;
-	boot.tree = side->tree;
+	boot.layers = side->layers;
+	boot.layer_count = side->layer_count;
 	return boot;
 }
 

@@ -17,8 +17,8 @@ enum { TR_RUNS_MAX = 100 };
 typedef struct {
 	const li_iso *iso;
 	const li_entry *entry;
-	const li_image *image;
-	const img_tree *tree;
+	const img_layer *layers; /* as in tr_boot_job */
+	guint layer_count;
 } tr_side;
 
 typedef struct {

@@ -91,30 +91,31 @@ static guint64 bytes_read(const img_tree *tree, const img_inode *inode, const GA
 	return bytes;
 }
 
-/* The inode of an event, or NULL if the image doesn't have this file. */
-static const img_inode *event_file(
-	const tr_trace *trace, const tr_event *event, const img_tree *tree, guint32 *index)
+/* The inode of an event, or NULL if it is not of a file of this image. */
+static const img_inode *event_file(const tr_event *event, const img_layer *layer, guint32 *index)
 {
-	if (event->kind != TR_FILE || (trace->image && g_strcmp0(event->image, trace->image) != 0))
+	if (event->kind != TR_FILE || g_strcmp0(event->image, layer->name) != 0)
 		return NULL;
-	*index = img_tree_resolve(tree, event->path, FALSE);
+	*index = img_tree_resolve(layer->tree, event->path, FALSE);
 	if (*index == IMG_NONE)
 		return NULL;
-	const img_inode *inode = img_tree_inode(tree, *index);
+	const img_inode *inode = img_tree_inode(layer->tree, *index);
 	return inode->type == IMG_FILE ? inode : NULL;
 }
 
 /* Adds the data of all traced files to spans, and tells the events how much of it was read. Each
  * inode is looked at once: hard links are free. */
-static void visit_files(tr_trace *trace, const img_tree *tree, const GArray *read, GArray *spans)
+static void visit_files(
+	const tr_trace *trace, const img_layer *layer, const GArray *read, GArray *spans)
 {
+	const img_tree *tree = layer->tree;
 	g_autofree guint64 *bytes = g_new(guint64, img_tree_inode_count(tree));
 
 	memset(bytes, 0xff, img_tree_inode_count(tree) * sizeof(*bytes));
 	for (guint i = 0; i < trace->events->len; i++) {
 		tr_event *event = g_ptr_array_index(trace->events, i);
 		guint32 index;
-		const img_inode *inode = event_file(trace, event, tree, &index);
+		const img_inode *inode = event_file(event, layer, &index);
 
 		if (!inode)
 			continue;
@@ -169,15 +170,15 @@ static GArray *in_bytes(GArray *units)
 	return units;
 }
 
-void tr_coverage_split(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+void tr_coverage_split(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage_parts *parts)
 {
-	guint64 size = img_tree_source(tree)->size;
+	guint64 size = img_tree_source(layer->tree)->size;
 	g_autoptr(GArray) read = image_spans(reads, image_offset, size);
-	g_autoptr(GArray) metadata = metadata_spans(tree);
+	g_autoptr(GArray) metadata = metadata_spans(layer->tree);
 	g_autoptr(GArray) files = ro_ranges_new();
 
-	visit_files(trace, tree, read, files);
+	visit_files(trace, layer, read, files);
 	ro_ranges_normalise(files);
 	g_autoptr(GArray) data = ro_ranges_subtract(files, metadata);
 	parts->metadata = ro_ranges_intersect(read, metadata);
@@ -205,23 +206,39 @@ void tr_coverage_parts_clear(tr_coverage_parts *parts)
 	g_clear_pointer(&parts->unexplained, g_array_unref);
 }
 
-void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+static void set_share(tr_coverage *c)
+{
+	c->coverage = 1;
+	if (c->image_bytes > 0)
+		c->coverage = (double)c->explained_bytes / (double)c->image_bytes;
+}
+
+void tr_coverage_add(tr_coverage *sum, const tr_coverage *other)
+{
+	sum->image_bytes += other->image_bytes;
+	sum->explained_bytes += other->explained_bytes;
+	sum->metadata_bytes += other->metadata_bytes;
+	if (other->coverage < 0)
+		sum->coverage = -1;
+	else if (sum->coverage >= 0)
+		set_share(sum);
+}
+
+void tr_coverage_check(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
-	if (ro_ext4_is_tree(tree)) {
+	if (ro_ext4_is_tree(layer->tree)) {
 		*coverage = (tr_coverage){.coverage = -1};
 		return;
 	}
 	g_auto(tr_coverage_parts) parts = {0};
 	guint64 explained;
 
-	tr_coverage_split(trace, tree, image_offset, reads, &parts);
+	tr_coverage_split(trace, layer, image_offset, reads, &parts);
 	coverage->metadata_bytes = ro_ranges_total(parts.metadata);
 	explained = coverage->metadata_bytes + ro_ranges_total(parts.data) +
 		    ro_ranges_total(parts.ahead);
 	coverage->explained_bytes = explained;
 	coverage->image_bytes = explained + ro_ranges_total(parts.unexplained);
-	coverage->coverage = 1;
-	if (coverage->image_bytes > 0)
-		coverage->coverage = (double)explained / (double)coverage->image_bytes;
+	set_share(coverage);
 }

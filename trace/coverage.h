@@ -6,7 +6,7 @@
 #ifndef TR_COVERAGE_H
 #define TR_COVERAGE_H
 
-#include "reorder/image/image_tree.h"
+#include "reorder/image/layer.h"
 #include "reorder/util/ranges.h"
 #include "trace/read_log.h"
 #include "trace/trace.h"
@@ -25,8 +25,11 @@ typedef struct {
  * its blocks that were read (the fragment's bytes count if its block was read). Of an ext4 all
  * is unknown: its tree does not have the places of all blocks.
  */
-void tr_coverage_check(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+void tr_coverage_check(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage);
+
+/* Of several images, into the first. */
+void tr_coverage_add(tr_coverage *sum, const tr_coverage *other);
 
 /*
  * What was read of the image, told apart: lists of ro_range (bytes into the image, whole pages),
@@ -39,7 +42,7 @@ typedef struct {
 } tr_coverage_parts;
 
 /* Sets bytes of events as above. */
-void tr_coverage_split(tr_trace *trace, const img_tree *tree, guint64 image_offset,
+void tr_coverage_split(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage_parts *parts);
 void tr_coverage_parts_clear(tr_coverage_parts *parts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(tr_coverage_parts, tr_coverage_parts_clear)

@@ -7,32 +7,49 @@
 #include "trace/guest_mounts.h"
 
 struct tr_events {
-	const img_tree *tree;
-	const char *image;
-	GPtrArray *list;   /* of tr_event */
-	GArray *by_number; /* guint32: index into list or IMG_NONE */
-	guint32 *by_inode; /* index into list or IMG_NONE */
+	const img_layer *layers;
+	guint layer_count;
+	GPtrArray *list;     /* of tr_event */
+	GArray *by_number;   /* guint32: index into list or IMG_NONE */
+	GPtrArray *by_inode; /* for each layer guint32 *: for each inode an index into list or
+				IMG_NONE */
 	double last_time;
 	tr_events_counts counts;
 };
+
+/* What an access is to. */
+typedef struct {
+	guint layer;
+	guint32 inode;
+	const char *path;
+} object;
 
 static void free_event(gpointer event)
 {
 	tr_event_free(event);
 }
 
-tr_events *tr_events_new(const img_tree *tree, const char *image)
+static guint32 *new_indexes(const img_tree *tree)
+{
+	guint32 count = img_tree_inode_count(tree);
+	guint32 *indexes = g_new(guint32, count);
+
+	for (guint32 i = 0; i < count; i++)
+		indexes[i] = IMG_NONE;
+	return indexes;
+}
+
+tr_events *tr_events_new(const img_layer *layers, guint count)
 {
 	tr_events *events = g_new0(tr_events, 1);
-	guint32 inodes = img_tree_inode_count(tree);
 
-	events->tree = tree;
-	events->image = image;
+	events->layers = layers;
+	events->layer_count = count;
 	events->list = g_ptr_array_new_with_free_func(free_event);
 	events->by_number = g_array_new(FALSE, FALSE, sizeof(guint32));
-	events->by_inode = g_new(guint32, inodes);
-	for (guint32 i = 0; i < inodes; i++)
-		events->by_inode[i] = IMG_NONE;
+	events->by_inode = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < count; i++)
+		g_ptr_array_add(events->by_inode, new_indexes(layers[i].tree));
 	return events;
 }
 
@@ -43,7 +60,7 @@ void tr_events_free(tr_events *events)
 	if (events->list)
 		g_ptr_array_unref(events->list);
 	g_array_unref(events->by_number);
-	g_free(events->by_inode);
+	g_ptr_array_unref(events->by_inode);
 	g_free(events);
 }
 
@@ -112,48 +129,55 @@ static char *name_of(const img_tree *tree, guint32 inode, const char *path)
 	return img_tree_inode_path(tree, inode);
 }
 
-/* The inode at the first place of our image that has one. */
-static guint32 find_inode(tr_events *events, const GArray *places, const char **path)
+/* The topmost layer that has it. */
+static gboolean find_object(tr_events *events, const GArray *places, object *found)
 {
+	img_layer_answer answer = IMG_LAYER_PASSES;
 	gboolean ours = FALSE;
 
-	for (guint i = 0; i < places->len; i++) {
+	for (guint i = 0; i < places->len && answer == IMG_LAYER_PASSES; i++) {
 		const tr_place *place = &g_array_index(places, tr_place, i);
-		if (!g_str_equal(place->image, events->image))
+		const img_layer *layer =
+			img_layer_named(events->layers, events->layer_count, place->image);
+
+		if (!layer)
 			continue;
 		ours = TRUE;
 		/* The guest has followed the links that lead to it. */
-		guint32 inode = img_tree_resolve(events->tree, place->path, FALSE);
-		*path = place->path;
-		if (inode != IMG_NONE)
-			return inode;
+		answer = img_layer_find(layer, place->path, &found->inode);
+		found->layer = (guint)(layer - events->layers);
+		found->path = place->path;
 	}
+	if (answer == IMG_LAYER_HAS)
+		return TRUE;
 	if (ours)
 		events->counts.unmatched++;
 	else
 		events->counts.unplaced++;
-	return IMG_NONE;
+	return FALSE;
 }
 
-/* Index of the inode's event; a new one if there was none. IMG_NONE for what is no file, directory
+/* Index of the object's event; a new one if there was none. IMG_NONE for what is no file, directory
  * or link. */
-static guint32 event_of(tr_events *events, guint32 inode, const char *path, double time)
+static guint32 event_of(tr_events *events, const object *o, double time)
 {
+	const img_layer *layer = &events->layers[o->layer];
+	guint32 *indexes = g_ptr_array_index(events->by_inode, o->layer);
 	tr_kind kind;
 
-	if (events->by_inode[inode] != IMG_NONE)
-		return events->by_inode[inode];
-	if (!kind_of(img_tree_inode(events->tree, inode)->type, &kind))
+	if (indexes[o->inode] != IMG_NONE)
+		return indexes[o->inode];
+	if (!kind_of(img_tree_inode(layer->tree, o->inode)->type, &kind))
 		return IMG_NONE;
 	tr_event *event = g_new0(tr_event, 1);
 	event->time = time;
 	event->kind = kind;
 	event->how = TR_OPEN;
 	event->bytes = TR_BYTES_UNKNOWN;
-	event->image = g_strdup(events->image);
-	event->path = name_of(events->tree, inode, path);
+	event->image = g_strdup(layer->name);
+	event->path = name_of(layer->tree, o->inode, o->path);
 	g_ptr_array_add(events->list, event);
-	return events->by_inode[inode] = events->list->len - 1;
+	return indexes[o->inode] = events->list->len - 1;
 }
 
 static void strengthen(tr_event *event, guint hows)
@@ -180,13 +204,12 @@ gboolean tr_events_add(
 		events->counts.refused++;
 		return FALSE;
 	}
-	const char *path = NULL;
-	guint32 inode = find_inode(events, places, &path);
-	if (inode == IMG_NONE)
+	object found;
+	if (!find_object(events, places, &found))
 		return FALSE;
 	events->last_time =
 		MAX(events->last_time, time); /* the list is by time, whatever the guest says */
-	guint32 index = event_of(events, inode, path, events->last_time);
+	guint32 index = event_of(events, &found, events->last_time);
 	if (index == IMG_NONE)
 		return FALSE;
 	strengthen(g_ptr_array_index(events->list, index), hows);

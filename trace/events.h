@@ -4,22 +4,23 @@
 #ifndef TR_EVENTS_H
 #define TR_EVENTS_H
 
-#include "reorder/image/image_tree.h"
+#include "reorder/image/layer.h"
 #include "trace/trace.h"
 
 enum { TR_EVENTS_MAX = 4000000 };
 
 typedef struct tr_events tr_events;
 
-/* tree is of the image with that path on the ISO; both are borrowed. */
-tr_events *tr_events_new(const img_tree *tree, const char *image);
+/* The images that events can be of, in any order; borrowed. */
+tr_events *tr_events_new(const img_layer *layers, guint count);
 void tr_events_free(tr_events *events);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_events, tr_events_free)
 
 /*
- * An access to what lies at one of the places (of tr_place; the first that exists counts). hows:
- * TR_HOW_* of the agent's protocol. number is what tr_events_more() will call it by. TRUE if it is
- * the first access to an object of the image.
+ * An access to what lies at one of the places (of tr_place, topmost layer first): the first that
+ * exists counts, as far as no layer above hides it. hows: TR_HOW_* of the agent's protocol. number
+ * is what tr_events_more() will call it by. TRUE if it is the first access to an object of the
+ * image.
  */
 gboolean tr_events_add(
 	tr_events *events, guint32 number, double time, guint hows, const GArray *places);

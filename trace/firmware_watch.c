@@ -58,11 +58,6 @@ static gboolean begins_kernel(const tr_firmware_watch *watch, const tr_read *rea
 	return file && overlaps(read, file->extents[0].offset, file->extents[0].length);
 }
 
-static gboolean mounts_image(const tr_firmware_watch *watch, const tr_read *read)
-{
-	return overlaps(read, watch->job->boot.image->file->extents[0].offset, SECTOR);
-}
-
 void tr_firmware_watch_take(tr_firmware_watch *watch, const tr_read *read)
 {
 	watch->count++;
@@ -73,7 +68,8 @@ void tr_firmware_watch_take(tr_firmware_watch *watch, const tr_read *read)
 	}
 	if (watch->handed_over && begins_kernel(watch, read))
 		watch->kernel_begun = TRUE;
-	if (watch->kernel > 0 && watch->mounted <= 0 && mounts_image(watch, read))
+	if (watch->kernel > 0 && watch->mounted <= 0 &&
+		tr_boot_mounts_image(&watch->job->boot, read))
 		watch->mounted = read->time;
 }
 

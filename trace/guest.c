@@ -9,15 +9,15 @@
 /* Processors; the agent and timers cost a little, a program that computes a whole one. */
 static const double busy_limit = 0.5;
 
-tr_guest *tr_guest_new(const img_tree *tree, const char *image)
+tr_guest *tr_guest_new(const img_layer *layers, guint count)
 {
 	tr_guest *guest = g_new0(tr_guest, 1);
 
 	guest->root_time = guest->strict_time = -1;
 	guest->frames = tr_frames_new();
 	guest->mounts = tr_guest_mounts_new();
-	guest->events = tr_events_new(tree, image);
-	guest->atimes = tr_atimes_new(tree, image);
+	guest->events = tr_events_new(layers, count);
+	guest->atimes = tr_atimes_new(layers, count);
 	return guest;
 }
 

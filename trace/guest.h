@@ -37,8 +37,8 @@ typedef struct {
 	tr_events *events;
 } tr_guest;
 
-/* tree and image as for tr_events_new(). */
-tr_guest *tr_guest_new(const img_tree *tree, const char *image);
+/* layers as for tr_events_new(). */
+tr_guest *tr_guest_new(const img_layer *layers, guint count);
 void tr_guest_free(tr_guest *guest);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_guest, tr_guest_free)
 

@@ -403,12 +403,27 @@ GArray *tr_guest_mounts_places(
 	return places;
 }
 
-GPtrArray *tr_guest_mounts_images(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
+static GPtrArray *images_of(const filesystem *fs)
 {
-	const filesystem *fs = find_filesystem(mounts, tr_device_number(major, minor));
 	GPtrArray *images = g_ptr_array_new();
 
-	for (guint i = 0; fs && i < fs->layers->len; i++)
-		g_ptr_array_add(images, ((layer *)g_ptr_array_index(fs->layers, i))->image);
+	for (guint i = 0; fs && i < fs->layers->len; i++) {
+		char *image = ((layer *)g_ptr_array_index(fs->layers, i))->image;
+
+		if (!g_ptr_array_find_with_equal_func(images, image, g_str_equal, NULL))
+			g_ptr_array_add(images, image);
+	}
 	return images;
+}
+
+GPtrArray *tr_guest_mounts_images(const tr_guest_mounts *mounts, guint32 major, guint32 minor)
+{
+	return images_of(find_filesystem(mounts, tr_device_number(major, minor)));
+}
+
+GPtrArray *tr_guest_mounts_root(const tr_guest_mounts *mounts)
+{
+	const mount *m = mount_of(mounts, "/", 0);
+
+	return images_of(m ? find_filesystem(mounts, m->device) : NULL);
 }

@@ -51,8 +51,11 @@ void tr_guest_mounts_gone(tr_guest_mounts *mounts, guint32 id);
 GArray *tr_guest_mounts_places(
 	const tr_guest_mounts *mounts, guint32 id, guint32 major, guint32 minor, const char *path);
 
-/* Images of the filesystem with that device number, topmost first: paths on the ISO, owned by the
- * mounts. Free the array only. */
+/* Images of the filesystem with that device number, each once, topmost first: paths on the ISO,
+ * owned by the mounts. Free the array only. */
 GPtrArray *tr_guest_mounts_images(const tr_guest_mounts *mounts, guint32 major, guint32 minor);
+
+/* Likewise of what is mounted at "/" now. */
+GPtrArray *tr_guest_mounts_root(const tr_guest_mounts *mounts);
 
 #endif

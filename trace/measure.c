@@ -20,12 +20,13 @@ gboolean tr_measure_check(const tr_measure_job *job, GError **error)
 	return tr_boot_check(&job->boot, error);
 }
 
-static gboolean is_program(const img_tree *tree, const tr_event *event)
+static gboolean is_program(const tr_boot_job *job, const tr_event *event)
 {
-	guint32 index = img_tree_resolve(tree, event->path, FALSE);
+	const img_layer *layer = img_layer_named(job->layers, job->layer_count, event->image);
+	guint32 index = img_tree_resolve(layer->tree, event->path, FALSE);
 
 	return event->kind == TR_FILE && index != IMG_NONE &&
-	       (img_tree_inode(tree, index)->mode & 0111) != 0;
+	       (img_tree_inode(layer->tree, index)->mode & 0111) != 0;
 }
 
 static GHashTable *programs_of(const tr_booted *b)
@@ -35,7 +36,7 @@ static GHashTable *programs_of(const tr_booted *b)
 
 	for (guint i = 0; i < events->len; i++) {
 		const tr_event *event = g_ptr_array_index(events, i);
-		if (is_program(b->job->tree, event))
+		if (is_program(b->job, event))
 			g_hash_table_add(programs, g_strdup(event->path));
 	}
 	return programs;

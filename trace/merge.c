@@ -139,6 +139,7 @@ static void copy_header(tr_trace *to, const tr_trace *from)
 	to->volume_id = g_strdup(from->volume_id);
 	to->volume_uuid = g_strdup(from->volume_uuid);
 	to->image = g_strdup(from->image);
+	to->layers = g_strdup(from->layers);
 	to->image_checksum = g_strdup(from->image_checksum);
 	to->kernel_version = g_strdup(from->kernel_version);
 	to->cmdline = g_strdup(from->cmdline);
@@ -151,6 +152,8 @@ static void copy_header(tr_trace *to, const tr_trace *from)
  */
 static void join_header(tr_trace *to, const tr_trace *from)
 {
+	if (g_strcmp0(to->layers, from->layers) != 0)
+		g_clear_pointer(&to->layers, g_free);
 	if (g_strcmp0(to->image_checksum, from->image_checksum) != 0)
 		g_clear_pointer(&to->image_checksum, g_free);
 	if (from->lost_events > G_MAXUINT64 - 1 - to->lost_events)

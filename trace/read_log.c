@@ -186,3 +186,12 @@ void tr_read_log_totals(const GArray *reads, guint64 offset, guint64 length, tr_
 		totals->drive_seconds += served.delay;
 	}
 }
+
+void tr_read_totals_add(tr_read_totals *sum, const tr_read_totals *other)
+{
+	sum->requests += other->requests;
+	sum->bytes += other->bytes;
+	sum->jumps += other->jumps;
+	sum->long_seeks += other->long_seeks;
+	sum->drive_seconds += other->drive_seconds;
+}

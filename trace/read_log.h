@@ -43,4 +43,7 @@ typedef struct {
 void tr_read_log_totals(
 	const GArray *reads, guint64 offset, guint64 length, tr_read_totals *totals);
 
+/* Of several ranges, into the first. */
+void tr_read_totals_add(tr_read_totals *sum, const tr_read_totals *other);
+
 #endif

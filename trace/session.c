@@ -152,8 +152,7 @@ static void look_at_read_log(session *s)
 		return;
 	while (tr_read_tail_next(s->log, &read)) {
 		s->read = host_now();
-		s->mounted |= job->agentless && read.offset <= job->image_offset &&
-			      read.offset + read.length > job->image_offset;
+		s->mounted |= job->agentless && tr_boot_mounts_image(job->boot, &read);
 	}
 }
 

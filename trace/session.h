@@ -22,8 +22,8 @@ typedef struct {
 	const char *read_log;
 	gboolean wait_for_reads; /* as long as the log grows the guest is not idle */
 	gboolean agentless;      /* the log and the console are all there is */
-	guint64 image_offset;    /* agentless: of the root's image on the medium, bytes; when it was
-				    read the root is there */
+	const tr_boot_job *boot; /* whose images these are: agentless, when one of them is read, the
+				    root is there */
 	gboolean reads_will_do;  /* go on if the agent has no fanotify, and wait for reads then */
 	ro_progress *progress;
 } tr_session_job;

@@ -44,6 +44,7 @@ static const struct {
 	{"volume-id", FIELD_TEXT, offsetof(tr_trace, volume_id)},
 	{"volume-uuid", FIELD_TEXT, offsetof(tr_trace, volume_uuid)},
 	{"image", FIELD_TEXT, offsetof(tr_trace, image)},
+	{"layers", FIELD_TEXT, offsetof(tr_trace, layers)},
 	{"image-checksum", FIELD_TEXT, offsetof(tr_trace, image_checksum)},
 	{"kernel-version", FIELD_TEXT, offsetof(tr_trace, kernel_version)},
 	{"cmdline", FIELD_TEXT, offsetof(tr_trace, cmdline)},

@@ -25,9 +25,11 @@ typedef struct {
 typedef struct {
 	char *tool_version;
 	char *volume_id, *volume_uuid;
-	char *image;          /* path of the root image on the ISO */
-	char *image_checksum; /* sha256 of its superblock (of a squashfs 96 bytes, of an ext4 1024),
-				 hex: tells whether the trace is of this very image */
+	char *image;          /* path of the root image on the ISO, of several the topmost */
+	char *layers;         /* all of several, topmost first: escaped paths with blanks between */
+	char *image_checksum; /* sha256 of the superblocks (of a squashfs 96 bytes, of an ext4 1024)
+				 of the images it was recorded on, by path, in hex: tells whether
+				 it is of these very images */
 	char *kernel_version; /* uname -r of the guest */
 	char *cmdline;        /* of the traced boot */
 	char *tracer;         /* "fanotify", "atime", "blocks" */

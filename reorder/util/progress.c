@@ -2,6 +2,7 @@
 #include "reorder/util/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -101,12 +102,26 @@ void ro_progress_update(ro_progress *progress, double done, double total, const 
 	draw(progress, total > 0 ? CLAMP(done / total, 0.0, 1.0) : -1, detail);
 }
 
+/* One that comes again, as each image does, is one stage. */
+static void add_stage(ro_progress *progress, const ro_stage *stage)
+{
+	for (guint i = 0; i < progress->stages->len; i++) {
+		ro_stage *old = &g_array_index(progress->stages, ro_stage, i);
+
+		if (strcmp(old->name, stage->name) != 0)
+			continue;
+		old->seconds += stage->seconds;
+		return;
+	}
+	g_array_append_val(progress->stages, *stage);
+}
+
 void ro_progress_end(ro_progress *progress, const char *result)
 {
 	if (!progress || !progress->open_stage)
 		return;
 	ro_stage stage = {progress->open_stage, open_seconds(progress)};
-	g_array_append_val(progress->stages, stage);
+	add_stage(progress, &stage);
 	progress->open_stage = NULL;
 	if (progress->quiet)
 		return;

@@ -13,7 +13,7 @@ typedef struct ro_progress ro_progress;
 /* One finished stage. */
 typedef struct {
 	const char *name; /* static */
-	double seconds;   /* wall time */
+	double seconds;   /* wall time, of all stages of that name */
 } ro_stage;
 
 ro_progress *ro_progress_new(gboolean quiet, gboolean verbose);

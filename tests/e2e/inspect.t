@@ -237,11 +237,21 @@ mv layers/casper/filesystem.squashfs layers/casper/minimal.squashfs
 cp other.squashfs layers/casper/minimal.live.squashfs
 sed -i 's/boot=live/boot=casper/' layers/isolinux/live.cfg
 iso layers "${bios[@]}"
-refused layers 'layered images are not supported yet.*/casper/minimal\.squashfs.*minimal\.live\.squashfs'
+is "$(json layers '[.refusal, (.images[] | select(.root) | .path)] | @json')" \
+	'[null,"/casper/minimal.live.squashfs","/casper/minimal.squashfs"]' 'a layer is one without an init, too'
+run "$PROGRAM" inspect layers.iso
+like "$out" 'reorder +yes, of these' 'layers can be reordered'
+touch layers/casper/minimal.live.squashfs.gpg
+iso layers "${bios[@]}"
+refused layers 'minimal\.live\.squashfs: signed'
 tree roots
 cp root.squashfs roots/live/second.squashfs
 iso roots "${bios[@]}"
-refused roots 'layered images are not supported yet'
+is "$(json roots .refusal)" null 'two roots in one directory may be layers'
+truncate -s 2M roots/live/rootfs.img && mkfs.ext4 -q roots/live/rootfs.img
+iso roots "${bios[@]}"
+refused roots '/live/rootfs\.img: an ext4 beside other images'
+rm roots/live/rootfs.img
 echo filesystem.squashfs >roots/live/filesystem.module
 cp other.squashfs roots/live/second.squashfs
 iso roots "${bios[@]}"

@@ -37,6 +37,8 @@ for engine in mksquashfs splice; do
 	like "$out" '10 of 10 boot files in place' "$engine: all boot files are in place"
 	is "$(jq -c '[.image.planned, .image.in_place, .plan.unmatched, .image.engine]' "$engine.json")" \
 		"[10,10,0,\"$engine\"]" "$engine: the same in JSON"
+	is "$(jq -c '[(.images | length), .images[0].reordered, .images[0].plan == .plan]' "$engine.json")" \
+		'[1,true,true]' "$engine: and as the one of a list"
 	ok "$engine: nothing is left behind" nothing_left
 	ok "$engine: the implanted MD5 is right" checkisomd5 "$engine.iso"
 	extract in.iso old.squashfs

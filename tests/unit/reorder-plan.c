@@ -501,7 +501,11 @@ static void test_text(void)
 	fx_event(trace, "d/a b\n\\", TR_FILE, TR_BYTES_UNKNOWN);
 	fx_event(trace, "gone", TR_FILE, TR_BYTES_UNKNOWN);
 	plan = make(fx.tree, trace, NULL);
-	text = ro_plan_format(plan, fx.tree);
+	GString *named = ro_plan_format(plan, fx.tree, "/a b");
+	g_assert_true(g_str_has_prefix(
+		named->str, "reorder-livecd plan 1\nimage /a\\040b\nlayout end\n"));
+	g_string_free(named, TRUE);
+	text = ro_plan_format(plan, fx.tree, NULL);
 	g_assert_cmpstr(text->str, ==,
 		"reorder-livecd plan 1\nlayout end\norder access\nfiles 2\nhot-files 2\n"
 		"hot-bytes 2098152\nhot-stored 2098152\ndirectories 2\nsymlinks 1\nunmatched 1\n"

@@ -54,7 +54,8 @@ static void gives(tr_atimes *atimes, GPtrArray *early, double since, const char 
 
 static void by_time_of_access(void)
 {
-	g_autoptr(tr_atimes) atimes = tr_atimes_new(image.tree, "/i");
+	const img_layer layer = {"/i", image.tree, NULL};
+	g_autoptr(tr_atimes) atimes = tr_atimes_new(&layer, 1);
 
 	add(atimes, 9, "/i", "/b");
 	add(atimes, 5, "/i", "/d");
@@ -71,7 +72,8 @@ static void by_time_of_access(void)
 /* Before the times were kept only fanotify knows; afterwards it is left to them. */
 static void what_came_before(void)
 {
-	g_autoptr(tr_atimes) atimes = tr_atimes_new(image.tree, "/i");
+	const img_layer layer = {"/i", image.tree, NULL};
+	g_autoptr(tr_atimes) atimes = tr_atimes_new(&layer, 1);
 	GPtrArray *early = no_events();
 
 	add_event(early, 1, "c");

@@ -155,9 +155,10 @@ static guint64 units(guint64 from, guint64 to)
 
 static tr_coverage check(tr_trace *trace, const GArray *reads)
 {
+	const img_layer layer = {"/live/i", tree, NULL};
 	tr_coverage c;
 
-	tr_coverage_check(trace, tree, IMAGE_OFFSET, reads, &c);
+	tr_coverage_check(trace, &layer, IMAGE_OFFSET, reads, &c);
 	return c;
 }
 

@@ -74,7 +74,7 @@ static void the_monitor_waits_for_its_answer(void)
 typedef struct {
 	li_iso *iso;
 	li_entry entry;
-	li_image image;
+	img_layer layer;
 	li_boot_image *bios;
 	tr_measure_job job;
 } fixture;
@@ -95,7 +95,7 @@ static li_file *add_file(li_iso *iso, const char *path, guint64 sector, guint64 
 static void set_up(fixture *f)
 {
 	*f = (fixture){.iso = li_iso_new("x.iso", open("/dev/null", O_RDONLY), 700000000)};
-	f->image.file = add_file(f->iso, "/live/filesystem.squashfs", 10000, 100000000);
+	f->layer.name = add_file(f->iso, "/live/filesystem.squashfs", 10000, 100000000)->path;
 	add_file(f->iso, "/live/initrd.img", 1000, 2000001);
 	add_file(f->iso, "/live/vmlinuz", 4000, 8000000);
 	li_iso_index_files(f->iso);
@@ -108,7 +108,8 @@ static void set_up(fixture *f)
 	f->job = (tr_measure_job){.firmware = TR_FIRMWARE_BIOS, .k = 5};
 	f->job.boot.iso = f->iso;
 	f->job.boot.entry = &f->entry;
-	f->job.boot.image = &f->image;
+	f->job.boot.layers = &f->layer;
+	f->job.boot.layer_count = 1;
 }
 
 static void clear(fixture *f)

@@ -316,9 +316,9 @@ static void test_conversation(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_tree *tree = dash_image(&fx);
+	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
 	talk t = conversation();
-	g_autoptr(tr_guest) guest = tr_guest_new(tree, "/live/filesystem.squashfs");
+	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 
 	tr_guest_push(guest, t.stream->data, t.stream->len);
 	g_assert_true(guest->heard);
@@ -341,9 +341,9 @@ static void test_conversation(void)
 	g_byte_array_unref(t.stream);
 }
 
-static void push_damaged(const img_tree *tree, const GByteArray *stream, guint64 *state)
+static void push_damaged(const img_layer *layer, const GByteArray *stream, guint64 *state)
 {
-	g_autoptr(tr_guest) guest = tr_guest_new(tree, "/live/filesystem.squashfs");
+	g_autoptr(tr_guest) guest = tr_guest_new(layer, 1);
 	g_autofree guint8 *copy = g_memdup2(stream->data, stream->len);
 
 	for (guint hits = 1 + ro_random_next(state) % 4; hits > 0; hits--)
@@ -357,13 +357,13 @@ static void test_hostile_guest(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_tree *tree = dash_image(&fx);
-	g_autoptr(tr_guest) guest = tr_guest_new(tree, "/live/filesystem.squashfs");
+	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
+	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 	talk t = conversation();
 	guint64 state = 1;
 
 	for (guint i = 0; i < 500; i++)
-		push_damaged(tree, t.stream, &state);
+		push_damaged(&layer, t.stream, &state);
 	for (guint i = 0; i < 20000; i++) {
 		static const char types[] = "HMGBVKEURTLX";
 		guint8 payload[64];
@@ -384,7 +384,8 @@ static void assert_named(const img_tree *tree, const char *path, const char *wan
 {
 	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
 	tr_place place = {.image = "/i", .path = (char *)path};
-	g_autoptr(tr_events) events = tr_events_new(tree, "/i");
+	const img_layer layer = {"/i", tree, NULL};
+	g_autoptr(tr_events) events = tr_events_new(&layer, 1);
 
 	g_array_append_val(places, place);
 	g_assert_true(tr_events_add(events, 0, 1, TR_HOW_OPEN, places));
@@ -417,8 +418,8 @@ static void test_event_numbers(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_tree *tree = dash_image(&fx);
-	g_autoptr(tr_guest) guest = tr_guest_new(tree, "/live/filesystem.squashfs");
+	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
+	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 	talk t = conversation();
 
 	tr_guest_push(guest, t.stream->data, t.stream->len / 2);
@@ -448,7 +449,8 @@ static void test_quiet_time(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	g_autoptr(tr_guest) guest = tr_guest_new(dash_image(&fx), "/x");
+	const img_layer layer = {"/x", dash_image(&fx), NULL};
+	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 
 	tick(guest, 0, 10, 20);
 	tick(guest, 1, 11, 21); /* one processor of two computes */

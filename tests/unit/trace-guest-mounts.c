@@ -121,9 +121,15 @@ static void test_casper_layers(void)
 		"/casper/minimal.standard.live.squashfs:/etc/fstab "
 		"/casper/minimal.standard.squashfs:/etc/fstab "
 		"/casper/minimal.squashfs:/etc/fstab");
-	g_autoptr(GPtrArray) images = tr_guest_mounts_images(mounts, 0, 40);
+	g_autoptr(GPtrArray) none = tr_guest_mounts_root(mounts);
+	g_assert_cmpuint(none->len, ==, 0);
+	lines(mounts,
+		"30 1 0:40 / / rw - overlay /cow rw,lowerdir=/minimal.standard.live.squashfs:/minimal.standard.squashfs:/minimal.squashfs,upperdir=/cow/upper,workdir=/cow/work,xino=off\n");
+	g_autoptr(GPtrArray) images = tr_guest_mounts_root(mounts);
 	g_assert_cmpuint(images->len, ==, 3);
 	g_assert_cmpstr(g_ptr_array_index(images, 0), ==, "/casper/minimal.standard.live.squashfs");
+	g_assert_cmpstr(g_ptr_array_index(images, 1), ==, "/casper/minimal.standard.squashfs");
+	g_assert_cmpstr(g_ptr_array_index(images, 2), ==, "/casper/minimal.squashfs");
 }
 
 static void test_dracut(void)
