@@ -153,7 +153,8 @@ agent() {
 	cat >"$TMP/$1/shim.h"
 	cp "$PROGRAM" "$O/reorder-medium-plugin.so" "$TMP/$1/"
 	musl-gcc -std=gnu11 -I"$TOP" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Os -static \
-		-include "$TMP/$1/shim.h" -o "$TMP/$1/reorder-agent" "$TOP"/trace/agent/*.c "$TOP/reorder/guest/guest.c"
+		-include "$TMP/$1/shim.h" -o "$TMP/$1/reorder-agent" "$TOP"/trace/agent/*.c "$TOP/reorder/guest/guest.c" \
+		-idirafter /usr/include -idirafter "/usr/include/$(gcc -print-multiarch)"
 }
 
 agent no-fanotify <<'EOT'
