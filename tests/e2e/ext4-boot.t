@@ -58,7 +58,8 @@ is "$status" 0 'the same by access times' || diag "$err"
 unlike "$err" warning 'which work there'
 is "$(sed -n 's/^tracer //p' atime.trace)" atime 'the tracer is named'
 is "$(sed -n 's/^lost-events //p' atime.trace)" 0 'nothing is lost'
-files() { awk '$2 == "f" { print $6 }' "$1" | sort; }
+# One file has several names, of which the sweep takes the first.
+files() { awk '$2 == "f" { print $6 }' "$1" | sed 's,^usr/lib/third-name$,usr/share/links/hot,' | sort; }
 files fanotify.trace >wanted
 files atime.trace >got
 ok 'both find the same files' diff wanted got
