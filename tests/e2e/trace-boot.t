@@ -153,7 +153,8 @@ agent() {
 	cat >"$TMP/$1/shim.h"
 	cp "$PROGRAM" "$O/reorder-medium-plugin.so" "$TMP/$1/"
 	musl-gcc -std=gnu11 -I"$TOP" -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Os -static \
-		-include "$TMP/$1/shim.h" -o "$TMP/$1/reorder-agent" "$TOP"/trace/agent/*.c "$TOP/reorder/guest/guest.c"
+		-include "$TMP/$1/shim.h" -o "$TMP/$1/reorder-agent" "$TOP"/trace/agent/*.c "$TOP/reorder/guest/guest.c" \
+		-idirafter /usr/include -idirafter "/usr/include/$(gcc -print-multiarch)"
 }
 
 agent no-fanotify <<'EOT'
@@ -185,7 +186,7 @@ ok 'an old kernel gives the same trace' diff "$TMP/wanted" "$TMP/got"
 # --- by the reads of the medium alone ---
 # The files that fanotify saw being read and that have data, by the name that the other has for the inode.
 awk '$2 == "f" && $3 == "read" && $6 !~ /\/empty$/ { print $6 }' "$TMP/ok.trace" |
-	sed 's,^usr/share/links/hot$,usr/lib/third-name,' | sort >"$TMP/read"
+	sed 's,^usr/share/links/hot$,usr/share/links/cold,' | sort >"$TMP/read"
 missed() { awk '$2 == "f" { print $6 }' "$TMP/$1.trace" | sort | comm -13 - "$TMP/read"; }
 run "$PROGRAM" trace "$TMP/ok.iso" --read-log "$TMP"/kept/*/reads.log -o "$TMP/log.trace"
 ok 'enough files to be a check' test "$(wc -l <"$TMP/read")" -gt 50

@@ -8,10 +8,11 @@
 static sq_image image;
 
 /* What the sweep found at a place of that image. */
-static void add(tr_atimes *atimes, double time, const char *name, char *path)
+static void add(tr_atimes *atimes, double time, const char *name, const char *path)
 {
 	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
-	tr_place place = {.image = name, .path = path};
+	g_autofree char *copy = g_strdup(path);
+	tr_place place = {.image = name, .path = copy};
 
 	g_array_append_val(places, place);
 	tr_atimes_add(atimes, time, places);
