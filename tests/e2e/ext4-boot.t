@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # VM: yes
-# A guest whose root is an ext4 in a squashfs: its boot is recorded through both, and what comes of the
-# whole job boots again.
+# Guests whose root is an ext4: a snapshot of one in a squashfs, whose boot is recorded through all that,
+# and what comes of the whole job boots again; an overlay of one.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154  # status, out and err are set by run
@@ -11,7 +11,8 @@ requires qemu-system-x86_64 --version
 requires nbdkit --version
 
 cd "$TMP" || exit
-"$IMAGES/tiny-iso" --image-dir LiveOS --root ext4-in-squashfs in.iso || exit 1
+live='root=live:CDLABEL=REORDER_TINY rd.live.image quiet'
+"$IMAGES/tiny-iso" --image-dir LiveOS --root ext4-in-squashfs --cmdline "$live ro" in.iso || exit 1
 
 inside() { # ISO OUT
 	rm -f squashfs.img
@@ -40,36 +41,35 @@ is "$(awk '$6 == "usr/share/small" { print $2, $3, $5 }' in.trace)" 'd read /Liv
 	'a directory, of the image that is on the ISO'
 ok 'other programs find the same filesystem' "$IMAGES/same-ext4" old.img new.img
 
+# --- access times: of the result, whose root is a snapshot that is written to ---
 run "$PROGRAM" trace out.iso -o out.trace --until idle:4 --tracer atime
-is "$status" 0 'the result boots' || diag "$err"
-paths out.trace >got
-ok 'and reads the same' diff wanted got
-like "$err" 'warning: --tracer atime: .*overlayfs.*fanotify' 'where no access times are kept the program says so'
-is "$(sed -n 's/^tracer //p' out.trace)" fanotify 'and the trace, whose it is'
-refuse 3 'the root is an ext4.*--tracer fanotify or atime' 'reads of an ext4' trace in.iso --tracer blocks
-
-# --- access times ---
-"$IMAGES/tiny-iso" --image-dir LiveOS --root ext4-in-squashfs \
-	--cmdline 'root=live:CDLABEL=REORDER_TINY rd.live.image quiet tiny.writable' writable.iso || exit 1
-run "$PROGRAM" trace writable.iso -o fanotify.trace --until idle:4
-is "$status" 0 'a root that is written to: fanotify' || diag "$err"
-run "$PROGRAM" trace writable.iso -o atime.trace --until idle:4 --tracer atime
-is "$status" 0 'the same by access times' || diag "$err"
-unlike "$err" warning 'which work there'
-is "$(sed -n 's/^tracer //p' atime.trace)" atime 'the tracer is named'
-is "$(sed -n 's/^lost-events //p' atime.trace)" 0 'nothing is lost'
+is "$status" 0 'the result boots, traced by access times' || diag "$err"
+unlike "$err" 'warning: --tracer' 'which work there'
+is "$(sed -n 's/^tracer //p' out.trace)" atime 'the tracer is named'
+is "$(sed -n 's/^lost-events //p' out.trace)" 0 'nothing is lost'
 # One file has several names, of which the sweep takes the first.
 files() { awk '$2 == "f" { print $6 }' "$1" | sed 's,^usr/lib/third-name$,usr/share/links/hot,' | sort; }
-files fanotify.trace >wanted
-files atime.trace >got
-ok 'both find the same files' diff wanted got
-is "$(awk '$2 == "f" && $3 != "atime" { print $6 }' atime.trace | head -n 3 | tr '\n' ' ')" \
+files in.trace >by_fanotify
+files out.trace >by_atime
+ok 'both tracers find the same files' diff by_fanotify by_atime
+is "$(awk '$2 == "f" && $3 != "atime" { print $6 }' out.trace | head -n 3 | tr '\n' ' ')" \
 	'usr/sbin/init usr/bin/busybox etc/tiny.conf ' 'what was read before the root was writable is fanotify'"'"'s'
-is "$(awk '$6 == "usr/share/big/part-6" { print $2, $3 }' atime.trace)" 'f atime' 'what was read afterwards is not'
-is "$(awk '$6 == "usr/share/small" { print $2, $3 }' atime.trace)" 'd atime' 'a directory that was listed'
-is "$(awk '$6 == "e" { print $2, $3 }' atime.trace)" 'l atime' 'a link that was followed, which fanotify does not see'
-ok 'cold files are not in it' awk '$6 ~ /big\/part-3$/ { exit 1 }' atime.trace
+is "$(awk '$6 == "usr/share/big/part-6" { print $2, $3 }' out.trace)" 'f atime' 'what was read afterwards is not'
+is "$(awk '$6 == "usr/share/small" { print $2, $3 }' out.trace)" 'd atime' 'a directory that was listed'
+is "$(awk '$6 == "e" { print $2, $3 }' out.trace)" 'l atime' 'a link that was followed, which fanotify does not see'
+ok 'cold files are not in it' awk '$6 ~ /big\/part-3$/ { exit 1 }' out.trace
 # The last access counts: of the list of files, which is read all the time, that is late.
-run "$PROGRAM" trace --diff fanotify.trace atime.trace --json diff.json
+run "$PROGRAM" trace --diff in.trace out.trace --json diff.json
 ok 'the order is about the same' jq -e '.all.both > 50 and .all.kendall_distance < 0.1' diff.json
+
+# --- an overlay, of an ext4 that lies on the ISO itself ---
+"$IMAGES/tiny-iso" --image-dir LiveOS --root ext4 --cmdline "$live rd.live.overlay.overlayfs" overlay.iso || exit 1
+run "$PROGRAM" trace overlay.iso -o overlay.trace --until idle:4 --tracer atime
+is "$status" 0 'an overlay' || diag "$err"
+like "$err" 'warning: --tracer atime: .*overlayfs.*fanotify' 'where no access times are kept the program says so'
+is "$(sed -n 's/^tracer //p' overlay.trace)" fanotify 'and the trace, whose it is'
+paths overlay.trace >got
+ok 'the same is read' diff wanted got
+is "$(awk '$6 == "usr/sbin/init" { print $5 }' overlay.trace)" /LiveOS/rootfs.img 'of the image on the ISO'
+refuse 3 'the root is an ext4.*--tracer fanotify or atime' 'reads of an ext4' trace in.iso --tracer blocks
 done_testing
