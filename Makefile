@@ -127,6 +127,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBRARY) $(filter %.o,$(FUZZ_MAIN))
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(FUZZ_MAIN) $(LIBRARY) $(PKG_LIBS)
 
 fuzz-targets: $(FUZZ_TARGETS)
+.SECONDARY: $(O)/tests/fuzz/replay.o
 
 # Rebuild when the compiler or its options change.
 FLAGS_TEXT = $(CC) $(BASE_CFLAGS) $(SANITIZE) $(CFLAGS) $(ALL_LDFLAGS) $(MUSL_GCC) $(VERSION)

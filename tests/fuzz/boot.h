@@ -83,14 +83,13 @@ static void fz_boot(const guint8 *data, gsize size, const char *const *paths)
 	gpointer path, text;
 
 	edited = dmx_boot_config_edit(choices, fz_boot_text, texts, &error);
-	if (!fz_done(edited != NULL, error))
+	if (!fz_done(edited != NULL, &error))
 		return;
 	g_hash_table_iter_init(&iter, edited);
 	while (g_hash_table_iter_next(&iter, &path, &text))
 		g_hash_table_replace(texts, g_strdup(path), g_bytes_ref(text));
 	new_entries = li_boot_config_preview(iso, texts, NULL);
-	error = NULL;
-	fz_done(dmx_boot_config_same(choices, new_entries, RO_ERROR_UNSUITABLE, &error), error);
+	fz_done(dmx_boot_config_same(choices, new_entries, RO_ERROR_UNSUITABLE, &error), &error);
 }
 
 #endif

@@ -12,6 +12,6 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 
 	g_array_append_val(extents, extent);
-	fz_done(li_boot_report_same(report, extents, report, extents, &error), error);
+	fz_done(li_boot_report_same(report, extents, report, extents, &error), &error);
 	return 0;
 }

@@ -11,10 +11,9 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	gsize length = 0;
 	g_autoptr(GBytes) bytes = li_unpack_all(data, size, LIMIT, &error);
 
-	if (fz_done(bytes != NULL, error))
+	if (fz_done(bytes != NULL, &error))
 		g_assert_cmpuint(g_bytes_get_size(bytes), <=, LIMIT);
-	error = NULL;
-	if (fz_done(li_compressed_length(data, size, &length, &error), error))
+	if (fz_done(li_compressed_length(data, size, &length, &error), &error))
 		g_assert_true(length > 0 && length <= size);
 	return 0;
 }

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	tr_drive_choice choice;
 	gboolean fine = tr_drive_parse("fuzz", (const char *)data, size, &choice, &error);
 
-	if (fz_done(fine, error)) {
+	if (fz_done(fine, &error)) {
 		GStrv words = tr_drive_plugin_parameters(&choice.params, 1);
 
 		g_strfreev(words);

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	fz_iso_ready(iso);
 	efi = dmx_efi_image_open(iso, &image, path, &error);
 	g_assert_null(efi);
-	fz_done(error == NULL, error);
+	fz_done(error == NULL, &error);
 	close(fd);
 	return 0;
 }

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(img_tree) tree = ro_ext4_tree_open(&source, &error);
 
-	if (fz_done(tree != NULL, error))
+	if (fz_done(tree != NULL, &error))
 		for (guint32 i = 0; i < img_tree_entry_count(tree); i++) {
 			g_autofree char *path = img_tree_entry_path(tree, i);
 

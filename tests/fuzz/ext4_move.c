@@ -38,7 +38,7 @@ static void move(const img_source *source, const img_tree *tree)
 		(const guint32 *)(void *)wanted->data, wanted->len, NULL};
 	GError *error = NULL;
 
-	if (fz_done(ro_ext4_relocate(&job, &error), error))
+	if (fz_done(ro_ext4_relocate(&job, &error), &error))
 		check(source, path, wanted);
 	unlink(path);
 }
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(img_tree) tree = ro_ext4_tree_open(&source, &error);
 
-	if (fz_done(tree != NULL, error))
+	if (fz_done(tree != NULL, &error))
 		move(&source, tree);
 	close(fd);
 	return 0;

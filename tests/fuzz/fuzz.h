@@ -65,16 +65,18 @@ G_GNUC_UNUSED static img_source fz_source(int fd)
 	return (img_source){fd, 0, fz_size(fd), "fuzz"};
 }
 
-/* Takes the result of a reader: if it has failed it says why, in a way that main() expects. */
-G_GNUC_UNUSED static gboolean fz_done(gboolean fine, GError *error)
+/* Takes the result of a reader: if it has failed it says why, in a way that main() expects. Clears
+ * the error. */
+G_GNUC_UNUSED static gboolean fz_done(gboolean fine, GError **error)
 {
-	g_assert_true(fine == (error == NULL));
-	if (error) {
-		g_assert_true(error->domain == RO_ERROR);
-		g_assert_true(error->code >= RO_ERROR_FAILED && error->code <= RO_ERROR_UNSUITABLE);
-		g_assert_true(error->message[0] != '\0');
-		g_error_free(error);
+	g_assert_true(fine == (*error == NULL));
+	if (*error) {
+		g_assert_true((*error)->domain == RO_ERROR);
+		g_assert_true(
+			(*error)->code >= RO_ERROR_FAILED && (*error)->code <= RO_ERROR_UNSUITABLE);
+		g_assert_true((*error)->message[0] != '\0');
 	}
+	g_clear_error(error);
 	return fine;
 }
 

@@ -27,7 +27,7 @@ static void visit(const guint8 *data, const GArray *segments)
 	li_member_visitor visitor = {wants, take, &sum, 1 << 20};
 	GError *error = NULL;
 
-	fz_done(li_initrd_visit(data, segments, 0, &visitor, &error), error);
+	fz_done(li_initrd_visit(data, segments, 0, &visitor, &error), &error);
 }
 
 /* A bzImage without a payload (Linux: Documentation/arch/x86/boot.rst). */
@@ -69,11 +69,10 @@ static void build(const guint8 *data, gsize size)
 	fz_iso_ready(iso);
 	g_ptr_array_add(initrds, (char *)"/initrd");
 	initrd = dmx_initrd_open(iso, &entry, &error);
-	if (!fz_done(initrd != NULL, error))
+	if (!fz_done(initrd != NULL, &error))
 		return;
-	error = NULL;
 	new = dmx_initrd_build(initrd, loader, map, 0, &error);
-	if (fz_done(new != NULL, error))
+	if (fz_done(new != NULL, &error))
 		read_map(new);
 }
 
@@ -82,7 +81,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(GArray) segments = li_initrd_segments(data, size, &error);
 
-	if (fz_done(segments != NULL, error))
+	if (fz_done(segments != NULL, &error))
 		visit(data, segments);
 	build(data, size);
 	return 0;

@@ -11,7 +11,7 @@ static void read_node(int fd, const li_node *node)
 	GError *error = NULL;
 
 	if (node->size > 0)
-		fz_done(li_node_read(fd, node, node->size - 1, &last, 1, &error), error);
+		fz_done(li_node_read(fd, node, node->size - 1, &last, 1, &error), &error);
 }
 
 static void read_tree(int fd, li_vd_kind kind)
@@ -19,7 +19,7 @@ static void read_tree(int fd, li_vd_kind kind)
 	GError *error = NULL;
 	g_autoptr(li_tree) tree = li_tree_read(fd, kind, "fuzz", &error);
 
-	if (!fz_done(tree != NULL, error))
+	if (!fz_done(tree != NULL, &error))
 		return;
 	for (guint i = 0; i < tree->nodes->len; i++) {
 		const li_node *node = g_ptr_array_index(tree->nodes, i);
@@ -27,8 +27,7 @@ static void read_tree(int fd, li_vd_kind kind)
 		g_assert_nonnull(li_tree_find(tree, node->path));
 		read_node(fd, node);
 	}
-	error = NULL;
-	fz_done(li_sums_check(fd, tree, "/live/filesystem.squashfs", &error), error);
+	fz_done(li_sums_check(fd, tree, "/live/filesystem.squashfs", &error), &error);
 }
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)

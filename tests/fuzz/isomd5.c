@@ -39,8 +39,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	make_right(iso);
 	fd = fz_file(iso, ISO_SIZE);
 	overlay = li_overlay_new(fd, ISO_SIZE);
-	error = NULL;
-	fz_done(li_isomd5_renew(overlay, ISO_SIZE, &right, &error), error);
+	fz_done(li_isomd5_renew(overlay, ISO_SIZE, &right, &error), &error);
 	li_suse_digest_present(fd);
 	close(fd);
 	return 0;

@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 		make_right(journal + 1, size - 1);
 	g_assert_true(g_file_set_contents(path, size > 1 ? (const char *)journal + 1 : "",
 		size > 1 ? (gssize)size - 1 : 0, NULL));
-	if (!fz_done(li_recover(iso_path, &undone, &error), error))
+	if (!fz_done(li_recover(iso_path, &undone, &error), &error))
 		unlink(path);
 	else
 		g_assert_true(undone && !li_journal_exists(iso_path));

@@ -12,10 +12,9 @@ static void find_place(const li_iso *iso, const li_file *file)
 	g_autoptr(GPtrArray) trees = li_trees_read(iso, &error);
 	li_place place;
 
-	if (!fz_done(trees != NULL, error))
+	if (!fz_done(trees != NULL, &error))
 		return;
-	error = NULL;
-	if (fz_done(li_place_find(iso, trees, file, &place, &error), error))
+	if (fz_done(li_place_find(iso, trees, file, &place, &error), &error))
 		g_assert_cmpuint(li_place_room(iso, trees, &place, G_MAXUINT32), <=, G_MAXUINT32);
 }
 
@@ -24,7 +23,7 @@ static void read_kernel(const li_iso *iso, const li_entry *entry)
 	GError *error = NULL;
 	li_kernel kernel = {0};
 
-	fz_done(li_kernel_read(iso, li_iso_find(iso, entry->kernel), &kernel, &error), error);
+	fz_done(li_kernel_read(iso, li_iso_find(iso, entry->kernel), &kernel, &error), &error);
 	g_free(kernel.version);
 }
 
@@ -33,7 +32,7 @@ static void read_map(const li_iso *iso)
 	GError *error = NULL;
 	struct dmx_map map;
 
-	fz_done(dmx_hot_map_of_iso(iso, &map, &error), error);
+	fz_done(dmx_hot_map_of_iso(iso, &map, &error), &error);
 	dmx_map_clear(&map);
 }
 
@@ -44,10 +43,10 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(li_iso) iso = li_iso_open(path, &error);
 
-	if (fz_done(iso != NULL, error)) {
+	if (fz_done(iso != NULL, &error)) {
 		const li_image *image = li_iso_root_image(iso, &error);
 
-		if (fz_done(image != NULL, error))
+		if (fz_done(image != NULL, &error))
 			find_place(iso, image->file);
 		for (guint i = 0; i < iso->entries->len; i++)
 			read_kernel(iso, g_ptr_array_index(iso->entries, i));

@@ -12,10 +12,9 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	tr_read_totals totals;
 	double number;
 
-	if (fz_done(reads != NULL, error))
+	if (fz_done(reads != NULL, &error))
 		tr_read_log_totals(reads, 4096, 1 << 20, &totals);
-	error = NULL;
-	fz_done(tr_read_log_number(path, "size", &number, &error), error);
+	fz_done(tr_read_log_number(path, "size", &number, &error), &error);
 	close(fd);
 	return 0;
 }

@@ -66,7 +66,7 @@ static void rebuild(int fd, const img_tree *tree)
 	GError *error = NULL;
 
 	if (fz_done(ro_engine_splice.check(&job, &error) && ro_engine_splice.rebuild(&job, &error),
-		    error))
+		    &error))
 		check(tree, &plan, path);
 	g_assert_cmpint(access(path, F_OK), <, 0);
 }
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(img_tree) tree = img_tree_open(&source, &error);
 
-	if (fz_done(tree != NULL, error) && content(tree) <= CONTENT_MAX)
+	if (fz_done(tree != NULL, &error) && content(tree) <= CONTENT_MAX)
 		rebuild(fd, tree);
 	close(fd);
 	return 0;

@@ -23,7 +23,7 @@ static void read_content(const img_tree *tree)
 			const guint8 *data;
 			GError *error = NULL;
 
-			if (!fz_done(img_stream_next(&stream, &data, &length, &error), error))
+			if (!fz_done(img_stream_next(&stream, &data, &length, &error), &error))
 				break;
 		}
 	}
@@ -34,14 +34,13 @@ static void read_attributes(const img_tree *tree)
 	GError *error = NULL;
 	g_autoptr(img_xattrs) xattrs = img_xattrs_new(tree, &error);
 
-	if (!fz_done(xattrs != NULL, error))
+	if (!fz_done(xattrs != NULL, &error))
 		return;
 	for (guint32 i = 0; i < img_tree_inode_count(tree); i++) {
 		g_autoptr(GArray) set = NULL;
 
-		error = NULL;
 		set = img_xattrs_get(xattrs, img_tree_inode(tree, i)->xattr, &error);
-		fz_done(set != NULL, error);
+		fz_done(set != NULL, &error);
 	}
 }
 
@@ -64,12 +63,11 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	GError *error = NULL;
 	g_autoptr(img_tree) tree = img_tree_open(&source, &error);
 
-	if (fz_done(tree != NULL, error)) {
+	if (fz_done(tree != NULL, &error)) {
 		look_up(tree);
 		read_attributes(tree);
 		read_content(tree);
-		error = NULL;
-		fz_done(ro_ext4_check_wrapping(tree, &error), error);
+		fz_done(ro_ext4_check_wrapping(tree, &error), &error);
 		ro_ext4_find_inside(tree);
 	}
 	close(fd);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	g_autoptr(tr_trace) again = NULL, merged = NULL;
 	GString *text;
 
-	if (!fz_done(trace != NULL, error))
+	if (!fz_done(trace != NULL, &error))
 		return 0;
 	text = tr_trace_format(trace);
 	again = tr_trace_parse("again", text->str, text->len, NULL);

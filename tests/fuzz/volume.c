@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	li_volume volume = {0};
 	GError *error = NULL;
 
-	fz_done(li_volume_read(&disc, &volume, boot_images, &error), error);
+	fz_done(li_volume_read(&disc, &volume, boot_images, &error), &error);
 	li_volume_clear(&volume);
 	read_id(&disc);
 	close(fd);
