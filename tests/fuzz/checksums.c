@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lines of a checksum list, under the names that lists have. */
-#include "iso/checksums.h"
+#include "iso/checksum_line.h"
 #include "tests/fuzz/fuzz.h"
 
 static void parse(const char *line, gsize length, const char *list)

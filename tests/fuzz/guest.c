@@ -104,7 +104,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {
 	g_autoptr(GByteArray) line = make_line(data, size);
 	g_autoptr(img_tree) tree = tree_new();
-	tr_guest *guest = tr_guest_new(tree, IMAGE);
+	const img_layer layer = {.name = IMAGE, .tree = tree};
+	tr_guest *guest = tr_guest_new(&layer, 1);
 
 	tr_guest_push(guest, line->data, line->len);
 	g_assert_cmpuint(tr_frames_get_counts(guest->frames)->bad, ==, 0);

@@ -3,7 +3,12 @@
 #include "iso/isomd5.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { ISO_SIZE = 40 * LI_SECTOR, FIELD = 16 * LI_SECTOR + LI_APPLICATION_USE, MD5_AT = 13 };
+enum {
+	ISO_SIZE = 40 * LI_SECTOR,
+	FIELD = 16 * LI_SECTOR + LI_APPLICATION_USE,
+	MD5_AT = 13,
+	SPACE_SIZE = 80
+};
 
 /* Puts the right sum in, so that it is renewed, unless there are partial sums that are wrong. */
 static void make_right(guint8 *iso)
@@ -27,20 +32,22 @@ static void make_right(guint8 *iso)
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {
-	g_autofree guint8 *iso = g_malloc0(ISO_SIZE);
+	g_autofree guint8 *bytes = g_malloc0(ISO_SIZE);
+	g_autoptr(li_iso) iso = fz_iso_new();
 	g_autoptr(li_overlay) overlay = NULL;
-	gboolean right;
+	li_write_result result = {0};
 	GError *error = NULL;
 	li_isomd5 sum;
-	int fd;
 
-	memcpy(iso + FIELD, data, MIN(size, LI_APPLICATION_USE_SIZE));
-	li_isomd5_parse(iso + FIELD, &sum);
-	make_right(iso);
-	fd = fz_file(iso, ISO_SIZE);
-	overlay = li_overlay_new(fd, ISO_SIZE);
-	fz_done(li_isomd5_renew(overlay, ISO_SIZE, &right, &error), &error);
-	li_suse_digest_present(fd);
-	close(fd);
+	bytes[16 * LI_SECTOR + SPACE_SIZE] = ISO_SIZE / LI_SECTOR;
+	memcpy(bytes + FIELD, data, MIN(size, LI_APPLICATION_USE_SIZE));
+	li_isomd5_parse(bytes + FIELD, &sum);
+	make_right(bytes);
+	g_assert_cmpint(pwrite(iso->fd, bytes, ISO_SIZE, 0), ==, ISO_SIZE);
+	iso->file_size = iso->volume.size = ISO_SIZE;
+	iso->volume.isomd5 = TRUE;
+	overlay = li_overlay_new(iso->fd, ISO_SIZE);
+	fz_done(li_isomd5_renew(iso, overlay, &result, &error), &error);
+	li_suse_digest_present(iso->fd);
 	return 0;
 }

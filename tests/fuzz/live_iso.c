@@ -44,10 +44,10 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	g_autoptr(li_iso) iso = li_iso_open(path, &error);
 
 	if (fz_done(iso != NULL, &error)) {
-		const li_image *image = li_iso_root_image(iso, &error);
+		g_autoptr(GPtrArray) roots = li_iso_root_images(iso, &error);
 
-		if (fz_done(image != NULL, &error))
-			find_place(iso, image->file);
+		if (fz_done(roots != NULL, &error))
+			find_place(iso, ((const li_image *)roots->pdata[0])->file);
 		for (guint i = 0; i < iso->entries->len; i++)
 			read_kernel(iso, g_ptr_array_index(iso->entries, i));
 		read_map(iso);
