@@ -4,12 +4,14 @@
 # make demo            fresh Debian 12 machine, root: make a live ISO, reorder it, show what came of it
 # make check           install what the tests need, build, run all tests
 # make check-fast      the tests without a virtual machine, and the source checks
+# make fuzz            fuzz the readers of untrusted input: SECONDS=600 each, T=name for one of them
 # make bench           measurements (never part of a test)
 # make install         PREFIX, DESTDIR; make uninstall takes the same away
 # make help            this list
 #
 # Knobs: O=dir (build directory), DEV=1 (warnings are errors, ASAN and UBSAN), V=1 (show commands),
-#        CC, CFLAGS, LDFLAGS, MUSL_GCC (compiler of the static guest programs), T=name (one test of check).
+#        CC, CFLAGS, LDFLAGS, MUSL_GCC (compiler of the static guest programs), T=name (one test of check),
+#        FUZZ=1 (fuzz targets for libFuzzer, by clang; without it they are programs that take files).
 
 O ?= build
 PREFIX ?= /usr/local
@@ -20,6 +22,7 @@ COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 MUSL_GCC ?= musl-gcc
 INSTALL ?= install
 PROVE ?= prove
+SECONDS ?= 600
 
 VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
@@ -29,7 +32,11 @@ PKG_LIBS := $(shell pkg-config --libs $(LIBS_PKG)) -lbz2 -llzo2 -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wformat=2 -Wimplicit-fallthrough -Wnull-dereference
-ifdef DEV
+ifdef FUZZ
+CC := clang
+CFLAGS ?= -O1 -g
+SANITIZE := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
+else ifdef DEV
 CFLAGS ?= -O1 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 WARNINGS += -Werror
@@ -56,6 +63,8 @@ SOURCES += trace/medium/drive.c
 OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libreorder.a
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(filter-out tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c)))
+FUZZ_MAIN := $(if $(FUZZ),-fsanitize=fuzzer,$(O)/tests/fuzz/replay.o)
 AGENT_SOURCES := $(wildcard trace/agent/*.c) reorder/guest/guest.c
 LOADER_SOURCES := $(wildcard dm/loader/*.c) dm/map_text.c dm/medium_id.c dm/sweep.c dm/table.c \
 	reorder/guest/guest.c
@@ -68,7 +77,7 @@ AGENT := $(O)/reorder-agent
 LOADER := $(O)/reorder-hot-loader
 PLUGIN := $(O)/reorder-medium-plugin.so
 
-.PHONY: all demo check check-fast check-source bench deps install uninstall clean help unit-tests
+.PHONY: all demo check check-fast check-source bench fuzz deps install uninstall clean help unit-tests fuzz-targets
 .DELETE_ON_ERROR:
 
 all: $(PROGRAM) $(AGENT) $(LOADER) $(PLUGIN)
@@ -112,6 +121,14 @@ $(O)/tests/%: tests/unit/%.c $(LIBRARY)
 
 unit-tests: $(UNIT_TESTS)
 
+$(O)/fuzz/%: tests/fuzz/%.c $(LIBRARY) $(filter %.o,$(FUZZ_MAIN))
+	$(call say,FUZZ $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(FUZZ_MAIN) $(LIBRARY) $(PKG_LIBS)
+
+fuzz-targets: $(FUZZ_TARGETS)
+.SECONDARY: $(O)/tests/fuzz/replay.o
+
 # Rebuild when the compiler or its options change.
 FLAGS_TEXT = $(CC) $(BASE_CFLAGS) $(SANITIZE) $(CFLAGS) $(ALL_LDFLAGS) $(MUSL_GCC) $(VERSION)
 $(O)/.flags: FORCE
@@ -119,7 +136,7 @@ $(O)/.flags: FORCE
 	@echo '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_TEXT))' > $@
 FORCE:
 
--include $(OBJECTS:.o=.d) $(O)/reorder/main.d $(UNIT_TESTS:=.d)
+-include $(OBJECTS:.o=.d) $(O)/reorder/main.d $(UNIT_TESTS:=.d) $(FUZZ_TARGETS:=.d) $(O)/tests/fuzz/replay.d
 
 deps:
 	tests/install-packages
@@ -136,6 +153,9 @@ check-fast:
 
 check-source:
 	tests/source/check
+
+fuzz:
+	tests/fuzz/run $(SECONDS) $(T)
 
 bench: all
 	tests/bench/run "$(PROGRAM)" $(T)
@@ -160,4 +180,4 @@ clean:
 	rm -rf $(O)
 
 help:
-	@sed -n '3,14s/^# \{0,1\}//p' Makefile
+	@sed -n '3,16s/^# \{0,1\}//p' Makefile

@@ -183,11 +183,16 @@ static gboolean looks_live(const li_entry *entry)
 	return FALSE;
 }
 
-/* Path on the ISO of each initrd; NULL if one is missing. */
+/* Path on the ISO of each initrd; NULL if one is missing or there are too many. */
 static GPtrArray *find_initrds(li_config *config, const li_draft *draft)
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
 
+	if (draft->initrds && draft->initrds->len > LI_CONFIG_MAX_INITRDS) {
+		note(config, draft->config, draft->line, "too many initrds; entry left out",
+			draft->title);
+		return NULL;
+	}
 	for (guint i = 0; draft->initrds && i < draft->initrds->len; i++) {
 		const char *name = draft->initrds->pdata[i];
 		const li_file *file = li_iso_find(config->iso, name);
@@ -202,11 +207,14 @@ static GPtrArray *find_initrds(li_config *config, const li_draft *draft)
 	return g_steal_pointer(&found);
 }
 
+/* By its digest, so that entries that are left out in the end take little memory. */
 static gboolean is_new(li_config *config, const li_draft *draft)
 {
+	g_autofree char *key = g_strdup_printf("%s\n%u\n%s\n%s\n%s", draft->config, draft->line,
+		draft->title, draft->kernel, draft->cmdline);
+
 	return g_hash_table_add(
-		config->keys, g_strdup_printf("%s\n%u\n%s\n%s\n%s", draft->config, draft->line,
-				      draft->title, draft->kernel, draft->cmdline));
+		config->keys, g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1));
 }
 
 li_entry *li_config_add(li_config *config, const li_draft *draft)
@@ -340,6 +348,7 @@ static void read_entries(li_iso *iso, GHashTable *texts, const char *only)
 		.files_left = LI_CONFIG_MAX_FILES,
 		.text_left = LI_CONFIG_MAX_ALL,
 		.commands_left = LI_CONFIG_MAX_COMMANDS,
+		.words_left = LI_CONFIG_MAX_WORDS,
 		.bios_is_grub = bios_is_grub(iso),
 	};
 

@@ -16,7 +16,9 @@ enum {
 	LI_CONFIG_MAX_FILES = 300,    /* files read, counted each time */
 	LI_CONFIG_MAX_DEPTH = 16,     /* files that include each other */
 	LI_CONFIG_MAX_COMMANDS = 200000,
+	LI_CONFIG_MAX_WORDS = 32 << 20, /* bytes of GRUB's words, as written and expanded */
 	LI_CONFIG_MAX_ENTRIES = 2000,
+	LI_CONFIG_MAX_INITRDS = 64, /* of an entry */
 };
 
 /* Fills iso->entries and adds to iso->notes. Needs iso->files and iso->boot_images. */
@@ -50,6 +52,7 @@ typedef struct {
 	guint files_left;
 	gsize text_left; /* bytes */
 	guint commands_left;
+	gsize words_left;      /* bytes */
 	gboolean bios_is_grub; /* GRUB boots the ISO in BIOS mode, not isolinux */
 } li_config;
 

@@ -189,9 +189,10 @@ static void take_line(
 		take_image(report, value);
 	else if (g_str_has_prefix(label, "El Torito img "))
 		take_image_detail(report, label, value);
-	else if (g_str_equal(label, "El Torito cat path"))
+	else if (g_str_equal(label, "El Torito cat path")) {
+		g_free(report->catalog);
 		report->catalog = g_strdup(value + (*value == ' '));
-	else if (g_str_equal(label, "APM block size"))
+	} else if (g_str_equal(label, "APM block size"))
 		*apm_block = g_ascii_strtoull(value, NULL, 10);
 	else if (g_str_equal(label, "Partition offset"))
 		report->partition_offset = g_ascii_strtoull(value, NULL, 10) * LI_SECTOR;

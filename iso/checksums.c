@@ -5,15 +5,20 @@
 #include <sys/stat.h>
 
 #include "iso/checksum_line.h"
+#include "iso/boot_config.h"
 #include "reorder/util/bytes_hash.h"
 #include "reorder/util/error.h"
 #include "reorder/util/hash.h"
 #include "reorder/util/interrupt.h"
 #include "reorder/util/pair.h"
 
-#define MAX_LIST (16u << 20) /* bytes of a list */
+#define MAX_LIST (16u << 20)      /* bytes of a list */
+#define MAX_ALL_LISTS (64u << 20) /* bytes of all lists */
 
 enum { CHUNK = 1 << 20, MAX_LISTS = 4096, MAX_ROUNDS = 16, MAX_SYMLINKS = 8 };
+
+/* Bytes of a name; no path in a tree is longer. */
+enum { MAX_NAME = 8192 };
 
 static const char *const signature_suffixes[] = {".gpg", ".asc", ".sig", ".sign"};
 
@@ -72,7 +77,7 @@ static const li_node *follow(const li_tree *tree, const li_node *node)
 {
 	for (guint i = 0; i < MAX_SYMLINKS && node && node->target; i++) {
 		g_autofree char *dir = g_path_get_dirname(node->path);
-		g_autofree char *path = g_canonicalize_filename(node->target, dir);
+		g_autofree char *path = li_config_path(dir, node->target);
 
 		node = li_tree_find(tree, path);
 	}
@@ -87,14 +92,17 @@ static const li_node *find_target(const li_tree *tree, const char *list_path, co
 	g_autofree char *beside = NULL, *below_root = NULL;
 	const li_node *node;
 
+	if (name && strlen(name) > MAX_NAME)
+		return NULL;
 	if (!name) {
 		const char *dot = strrchr(list_path, '.');
 
 		beside = g_strndup(list_path, dot ? (gsize)(dot - list_path) : 0);
 		return li_tree_find(tree, beside);
 	}
-	beside = g_canonicalize_filename(*name == '/' ? name + 1 : name, dir);
-	below_root = g_canonicalize_filename(*name == '/' ? name + 1 : name, "/");
+	/* g_canonicalize_filename takes quadratic time. */
+	beside = li_config_path(dir, *name == '/' ? name + 1 : name);
+	below_root = li_config_path("/", name);
 	node = li_tree_find(tree, beside);
 	return follow(tree, node ? node : li_tree_find(tree, below_root));
 }
@@ -155,6 +163,7 @@ static GPtrArray *lists_read(const li_overlay *iso, const li_tree *tree, GError 
 	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(list_free);
 	g_autoptr(GHashTable) seen =
 		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	guint64 bytes = 0;
 
 	for (guint i = 0; i < tree->nodes->len; i++) {
 		const li_node *node = g_ptr_array_index(tree->nodes, i);
@@ -164,6 +173,12 @@ static GPtrArray *lists_read(const li_overlay *iso, const li_tree *tree, GError 
 
 		if (!may_be_list(node) || !g_hash_table_add(seen, g_memdup2(&start, sizeof(start))))
 			continue;
+		bytes += node->size;
+		if (bytes > MAX_ALL_LISTS)
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				       "%s: more than %u MiB of checksum lists", node->path,
+				       MAX_ALL_LISTS >> 20),
+			       NULL;
 		l = list_read(iso, tree, node, &failure);
 		if (failure) {
 			g_propagate_error(error, failure);

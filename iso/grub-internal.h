@@ -11,7 +11,6 @@
 
 enum {
 	LI_GRUB_MAX_NESTING = 48,
-	LI_GRUB_MAX_EXPANDED = 32 << 20, /* bytes, all words together */
 	LI_GRUB_MAX_ITEMS = 4000,
 	LI_GRUB_NO_ITEM = -1,
 };
@@ -59,9 +58,8 @@ typedef struct {
 	gint top_children;
 	li_grub_boot *boot; /* of the menu entry that is being read */
 	guint dead, nesting, files;
-	li_place args;    /* of the command that runs: all words behind the first */
-	gboolean status;  /* of the last command */
-	gsize bytes_left; /* of expanded words, in all */
+	li_place args;   /* of the command that runs: all words behind the first */
+	gboolean status; /* of the last command */
 } li_grub;
 
 /* Of li_grub_token, in the order of the text, which they point into. Owned by the caller. */

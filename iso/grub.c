@@ -147,7 +147,6 @@ void li_grub_read(li_config *config, const char *path)
 		.dead_variables = g_hash_table_new_full(ro_bytes_hash, g_str_equal, g_free, g_free),
 		.items = g_ptr_array_new_with_free_func((GDestroyNotify)item_free),
 		.menu = LI_GRUB_NO_ITEM,
-		.bytes_left = LI_GRUB_MAX_EXPANDED,
 	};
 
 	preset(&g, path);

@@ -45,8 +45,6 @@ static gboolean test_primary(const li_grub *g, char **words, guint count)
 {
 	if (count == 0)
 		return FALSE;
-	if (strcmp(words[0], "!") == 0)
-		return !test_primary(g, words + 1, count - 1);
 	if (count == 1)
 		return words[0][0] != '\0';
 	if (count >= 3)
@@ -60,6 +58,15 @@ static gboolean test_primary(const li_grub *g, char **words, guint count)
 	return TRUE;
 }
 
+static gboolean test_negated(const li_grub *g, char **words, guint count)
+{
+	guint negations = 0;
+
+	while (negations < count && strcmp(words[negations], "!") == 0)
+		negations++;
+	return test_primary(g, words + negations, count - negations) ^ (negations & 1);
+}
+
 /* "-o" binds less than "-a". */
 gboolean li_grub_test(const li_grub *g, char **words, guint count)
 {
@@ -71,7 +78,7 @@ gboolean li_grub_test(const li_grub *g, char **words, guint count)
 
 		if (!ends_term && strcmp(words[i], "-a") != 0)
 			continue;
-		all = test_primary(g, words + start, i - start) && all;
+		all = test_negated(g, words + start, i - start) && all;
 		if (ends_term && all)
 			return TRUE;
 		if (ends_term)

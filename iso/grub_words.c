@@ -139,21 +139,26 @@ typedef struct {
 	gboolean present; /* also if it is empty, but quoted */
 } expansion;
 
-/* A word costs more than its bytes. What is over a word's limit is left out; all words' limit ends
- * the run. */
+/* Pays for bytes that are looked at. FALSE, and the end of the run, if all words' limit is reached.
+ */
+static gboolean pay(li_grub *g, gsize cost)
+{
+	if (cost > g->config->words_left) {
+		g->config->commands_left = 0;
+		return FALSE;
+	}
+	g->config->words_left -= cost;
+	return TRUE;
+}
+
+/* A word costs more than its bytes. What is over a word's limit is left out. */
 static void put(expansion *e, const char *text, gsize length)
 {
 	gsize cost = length + (e->present ? 0 : WORD_COST);
 
 	e->present = TRUE;
-	if (e->word->len + length > MAX_WORD)
-		return;
-	if (cost > e->g->bytes_left) {
-		e->g->config->commands_left = 0;
-		return;
-	}
-	e->g->bytes_left -= cost;
-	g_string_append_len(e->word, text, (gssize)length);
+	if (pay(e->g, cost) && e->word->len + length <= MAX_WORD)
+		g_string_append_len(e->word, text, (gssize)length);
 }
 
 static void end_word(expansion *e)
@@ -232,6 +237,8 @@ static void expand(li_grub *g, const li_grub_token *t, GPtrArray *words)
 	const char *at = t->text, *end = t->text + t->length;
 	expansion e = {g, words, g_string_new(NULL), FALSE};
 
+	if (!pay(g, t->length))
+		end = at;
 	while (at < end) {
 		if (*at == '\'')
 			at = put_single_quoted(&e, at, end);

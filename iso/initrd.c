@@ -66,13 +66,15 @@ static gboolean plain_segment(const guint8 *data, gsize size, li_segment *segmen
 
 	segment->compression = "none";
 	while (strcmp(name, trailer) != 0) {
-		gsize length = ro_interrupted(error) ? 0 : cpio_member(data + at, size - at, &name);
+		gsize length;
 
+		if (ro_interrupted(error))
+			return FALSE;
+		length = cpio_member(data + at, size - at, &name);
 		if (length == 0)
-			return (error && *error) ||
-			       ro_fail(error, RO_ERROR_UNSUITABLE,
-				       "initrd: the cpio archive at byte %zu is broken at byte %zu",
-				       start, at);
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"initrd: the cpio archive at byte %zu is broken at byte %zu", start,
+				at);
 		if (g_str_has_prefix(name, microcode_dir))
 			segment->microcode = TRUE;
 		at += length;

@@ -87,7 +87,7 @@ static gboolean sum_range(int fd, const char *name, guint64 offset, guint64 leng
 	int to, guint64 to_offset, const char *to_name, GError **error)
 {
 	const img_source source = {fd, 0, G_MAXINT64, name};
-	g_autofree guint8 *buffer = g_malloc(CHUNK);
+	g_autofree guint8 *buffer = g_malloc(MIN(CHUNK, length)); /* ranges may be many */
 
 	for (guint64 done = 0; done < length; done += CHUNK) {
 		gsize size = MIN(CHUNK, length - done);

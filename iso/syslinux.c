@@ -7,7 +7,8 @@
 
 #include "iso/boot_config.h"
 
-enum { MAX_LABELS = 2000, MAX_HOPS = 8 };
+/* syslinux itself takes lines of up to 4 KiB (com32/elflink/ldlinux/readconfig.c). */
+enum { MAX_LABELS = 2000, MAX_HOPS = 8, MAX_LINE = 4096 };
 
 typedef enum {
 	KIND_LINUX,
@@ -360,7 +361,9 @@ static void parse_text(parser *p, char *text)
 			*next++ = '\0';
 		p->config->commands_left--;
 		/* Nothing moves: places are counted from the start of the text. */
-		parse_line(p, rest_of(g_strchomp(line)));
+		line = rest_of(g_strchomp(line));
+		if (strlen(line) < MAX_LINE)
+			parse_line(p, line);
 	}
 	p->text = outer;
 }

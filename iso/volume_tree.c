@@ -19,6 +19,7 @@ enum {
 	MAX_DEPTH = 256,
 	MAX_PATH = 8192,
 	MAX_CONTINUATIONS = 32,
+	CONTINUATION_MIN = 28, /* an entry that leads to the next one */
 };
 
 #define MAX_DIRECTORY (64u << 20)           /* bytes of one directory */
@@ -40,7 +41,9 @@ typedef struct {
 	li_tree *tree;
 	GHashTable *seen; /* offsets of directories */
 	GQueue queue;     /* of pending_dir */
-	guint64 directory_bytes, path_bytes, file_size;
+	/* Areas that overlap would make few bytes into many: no more is read than is there. */
+	guint64 directory_bytes, continuation_bytes;
+	guint64 path_bytes, file_size;
 	gboolean root_done;
 } reader;
 
@@ -293,7 +296,9 @@ static gboolean take_susp(
 		guint64 offset = (guint64)s->ce_sector * LI_SECTOR + s->ce_offset;
 		guint32 size = s->ce_size;
 
-		if (i >= MAX_CONTINUATIONS || size > sizeof(block))
+		r->continuation_bytes += MAX(size, CONTINUATION_MIN);
+		if (i >= MAX_CONTINUATIONS || size > sizeof(block) ||
+			r->continuation_bytes > r->file_size)
 			return ro_fail(error, RO_ERROR_UNSUITABLE,
 				"%s: broken Rock Ridge continuation; make the ISO again", r->label);
 		if (!read_at(r->fd, r->label, offset, block, size, error))

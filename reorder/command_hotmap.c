@@ -6,6 +6,7 @@
 
 #include "dm/hot_map.h"
 #include "reorder/util/error.h"
+#include "reorder/util/escape.h"
 #include "reorder/util/json.h"
 
 static void json_map(const struct dmx_map *map, JsonBuilder *b)
@@ -18,8 +19,11 @@ static void json_map(const struct dmx_map *map, JsonBuilder *b)
 	ro_json_int(b, "patience", map->patience);
 	json_builder_set_member_name(b, "modules");
 	json_builder_begin_array(b);
-	for (size_t i = 0; i < map->module_count; i++)
-		json_builder_add_string_value(b, map->modules[i]);
+	for (size_t i = 0; i < map->module_count; i++) {
+		g_autofree char *module = ro_escape_utf8(map->modules[i]);
+
+		json_builder_add_string_value(b, module);
+	}
 	json_builder_end_array(b);
 	ro_json_int(b, "hot_bytes", (gint64)dmx_map_bytes(map));
 	json_builder_set_member_name(b, "extents");

@@ -41,12 +41,12 @@ static const char *text_at(const tr_frame *frame, gsize offset)
 	return strlen(text) == frame->length - offset ? text : NULL;
 }
 
-/* Guest time never goes back. */
+/* Guest time never goes back, nor further than a trace can say. */
 static double time_at(tr_guest *guest, const tr_frame *frame, gsize offset)
 {
 	double time = (double)tr_get64(frame->payload + offset) / 1e9;
 
-	guest->now = MAX(guest->now, time);
+	guest->now = MAX(guest->now, MIN(time, TR_SECONDS_MAX));
 	return guest->now;
 }
 

@@ -11,7 +11,8 @@ enum {
 	MOUNTS_MAX = 4096,
 	FILESYSTEMS_MAX = 4096,
 	LAYERS_MAX = 512,
-	STEPS_MAX = 64, /* down from a device */
+	LAYER_BYTES_MAX = 64 << 10, /* of a filesystem's layers */
+	STEPS_MAX = 64,             /* down from a device */
 	LOOP_MAJOR = 7,
 };
 
@@ -28,6 +29,7 @@ typedef struct {
 	char *key; /* tells filesystems apart that get the same device number one after the other */
 	gboolean medium;   /* the ISO itself */
 	GPtrArray *layers; /* of layer, topmost first */
+	gsize layer_bytes;
 } filesystem;
 
 typedef struct {
@@ -146,10 +148,14 @@ static const mount *mount_of(const tr_guest_mounts *mounts, const char *path, gi
 	return best;
 }
 
+/* Overlays over overlays make a line of the guest's into many long layers. */
 static void add_layer(filesystem *fs, const char *image, gboolean nested, const char *prefix)
 {
-	if (fs->layers->len >= LAYERS_MAX)
+	gsize bytes = strlen(image) + strlen(prefix);
+
+	if (fs->layers->len >= LAYERS_MAX || bytes > LAYER_BYTES_MAX - fs->layer_bytes)
 		return;
+	fs->layer_bytes += bytes;
 	layer *new_layer = g_new(layer, 1);
 	new_layer->image = g_strdup(image);
 	new_layer->nested = nested;

@@ -28,8 +28,6 @@
 /* A trace of 100,000 files takes 10 MB. */
 enum { TRACE_MAX_BYTES = 256 << 20 };
 
-#define MAX_SECONDS 1e9
-
 static const char *const how_names[] = {"open", "exec", "read", "atime", "blocks"};
 
 typedef enum { FIELD_TEXT, FIELD_UINT, FIELD_SECONDS, FIELD_SHARE } field_type;
@@ -242,7 +240,7 @@ static gboolean set_field(parser *p, gsize i, const char *value, GError **error)
 		ok = parse_uint(value, at);
 		break;
 	case FIELD_SECONDS:
-		ok = parse_double(value, MAX_SECONDS, at);
+		ok = parse_double(value, TR_SECONDS_MAX, at);
 		break;
 	case FIELD_SHARE:
 		ok = parse_double(value, 1, at);
@@ -341,7 +339,7 @@ static gboolean parse_words(const parser *p, tr_event *event, GError **error)
 	char *rest = p->line;
 	const char *word = next_word(&rest);
 
-	if (!parse_double(word, MAX_SECONDS, &event->time))
+	if (!parse_double(word, TR_SECONDS_MAX, &event->time))
 		return bad(p, error, "seconds: not a number");
 	word = next_word(&rest);
 	if (strlen(word) != 1 || !strchr("fdl", word[0]))

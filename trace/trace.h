@@ -13,6 +13,9 @@ typedef enum { TR_FILE = 'f', TR_DIR = 'd', TR_SYMLINK = 'l' } tr_kind;
 
 #define TR_BYTES_UNKNOWN G_MAXUINT64
 
+/* 31 years: no time in a trace is larger. */
+#define TR_SECONDS_MAX 1e9
+
 typedef struct {
 	double time; /* guest seconds since the kernel started */
 	tr_kind kind;

@@ -52,17 +52,22 @@ static gboolean type_of(guint16 mode, img_type *type)
 	return FALSE;
 }
 
-/* As much of the content as there is; size bytes are asked for. */
+/* As much of the content as there is, at most room bytes; size bytes are asked for. */
 static gboolean read_target(const loader *load, ext2_ino_t ino, struct ext2_inode *inode,
-	char *buffer, gsize size, GError **error)
+	char *buffer, gsize room, gsize size, GError **error)
 {
 	ext2_filsys fs = load->image->fs;
 	blk64_t block;
 	errcode_t code;
-	size_t length = size;
+	size_t length = 0;
 
 	if (inode->i_flags & EXT4_INLINE_DATA_FL) {
-		code = ext2fs_inline_data_get(fs, ino, inode, buffer, &length);
+		code = ext2fs_inline_data_size(fs, ino, &length);
+		if (!code && length > room)
+			return ro_ext4_damaged(load->image, error,
+				"inode %u is a symlink with too much data", ino);
+		if (!code)
+			code = ext2fs_inline_data_get(fs, ino, inode, buffer, &length);
 		return !code || ro_ext4_fail(load->image, code, error, "target of symlink %u", ino);
 	}
 	if (ext2fs_is_fast_symlink(inode)) {
@@ -80,12 +85,13 @@ static gboolean add_target(
 {
 	guint64 size = EXT2_I_SIZE(inode);
 	/* Inline data can be a little longer than a block's worth of symlink. */
-	g_autofree char *buffer = g_malloc0((gsize)load->image->fs->blocksize * 2);
+	gsize room = (gsize)load->image->fs->blocksize * 2;
+	g_autofree char *buffer = g_malloc0(room);
 
 	if (size == 0 || size >= load->image->fs->blocksize)
 		return ro_ext4_damaged(load->image, error,
 			"inode %u is a symlink of %" G_GUINT64_FORMAT " bytes", ino, size);
-	if (!read_target(load, ino, inode, buffer, (gsize)size, error))
+	if (!read_target(load, ino, inode, buffer, room, (gsize)size, error))
 		return FALSE;
 	buffer[size] = '\0';
 	if (strlen(buffer) != size)
@@ -121,6 +127,9 @@ static gboolean fill_inode(loader *load, ext2_ino_t ino, img_inode *node, GError
 
 	if (code)
 		return ro_ext4_fail(load->image, code, error, "inode %u", ino);
+	/* The survey leaves such inodes out, so nobody knows which blocks they have. */
+	if (inode.i_links_count == 0 || !ext2fs_test_inode_bitmap2(load->image->fs->inode_map, ino))
+		return ro_ext4_damaged(load->image, error, "inode %u has a name, but is free", ino);
 	*node = (img_inode){
 		.number = ino,
 		.mode = inode.i_mode & 07777,

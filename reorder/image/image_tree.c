@@ -168,18 +168,14 @@ static guint32 parent_directory(const img_tree *tree, guint32 directory)
 	return parent == IMG_NONE ? 0 : img_tree_entry(tree, parent)->inode;
 }
 
-/* Takes the first component off rest; NULL if there is none left. */
-static char *next_component(GString *rest)
+/* The component at *rest, which moves behind it; NULL if there is none left. */
+static char *next_component(const char **rest)
 {
-	gsize skip = strspn(rest->str, "/");
-	gsize length = strcspn(rest->str + skip, "/");
-	char *component;
+	const char *start = *rest + strspn(*rest, "/");
+	gsize length = strcspn(start, "/");
 
-	if (length == 0)
-		return NULL;
-	component = g_strndup(rest->str + skip, length);
-	g_string_erase(rest, 0, (gssize)(skip + length));
-	return component;
+	*rest = start + length;
+	return length > 0 ? g_strndup(start, length) : NULL;
 }
 
 /* One step of a walk; IMG_NONE if there is no such name. */
@@ -199,14 +195,16 @@ static guint32 step(const img_tree *tree, guint32 from, const char *component)
 
 guint32 img_tree_resolve(const img_tree *tree, const char *path, gboolean follow_last)
 {
-	g_autoptr(GString) rest = g_string_new(path);
+	g_autofree char *text = NULL; /* of the last link and what was behind it */
+	const char *rest = path;
 	guint32 directory = 0;
 	guint links = 0;
 
 	while (TRUE) {
-		g_autofree char *component = next_component(rest);
+		g_autofree char *component = next_component(&rest);
 		const img_inode *inode;
 		guint32 found;
+		char *joined;
 
 		if (!component)
 			return directory;
@@ -214,14 +212,16 @@ guint32 img_tree_resolve(const img_tree *tree, const char *path, gboolean follow
 		if (found == IMG_NONE)
 			return IMG_NONE;
 		inode = img_tree_inode(tree, found);
-		if (inode->type != IMG_SYMLINK || (rest->len == 0 && !follow_last)) {
+		if (inode->type != IMG_SYMLINK || (!*rest && !follow_last)) {
 			directory = found;
 			continue;
 		}
-		if (++links > MAX_LINKS || rest->len + strlen(inode->target) > MAX_PATH)
+		if (++links > MAX_LINKS || strlen(rest) + strlen(inode->target) > MAX_PATH)
 			return IMG_NONE;
 		if (inode->target[0] == '/')
 			directory = 0;
-		g_string_prepend(rest, inode->target);
+		joined = g_strconcat(inode->target, rest, NULL);
+		g_free(text);
+		rest = text = joined;
 	}
 }

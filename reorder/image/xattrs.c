@@ -15,8 +15,8 @@ enum {
 	TYPE_OUT_OF_LINE = 0x100, /* in place of the value stands a reference to it */
 };
 
-/* What listxattr(2) gives at most, and so what a file can have. */
-enum { MAX_NAMES = 65536 };
+/* What listxattr(2) and getxattr(2) give at most, and so what a file can have. */
+enum { MAX_NAMES = 65536, MAX_VALUE = 65536 };
 
 struct img_xattrs {
 	const char *label;
@@ -96,7 +96,7 @@ static const guint8 *take_value(cursor *from, guint32 *size)
 	if (!raw)
 		return NULL;
 	*size = img_le32(raw);
-	return take(from, *size);
+	return *size <= MAX_VALUE ? take(from, *size) : NULL;
 }
 
 static gboolean read_value(const img_xattrs *xattrs, cursor *from, guint type, img_xattr *attribute)

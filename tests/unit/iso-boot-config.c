@@ -423,11 +423,16 @@ static void check_ends(const char *path, char *text)
 static void test_limits(void)
 {
 	g_autofree char *nest = repeated("for a in 1 2 3 4 5 6 7 8 9; do ", 45);
+	g_autofree char *nots = repeated("! ", 500000), *many = repeated("x ", 60000);
+	g_autofree char *word = repeated("y", 900000);
 
 	check_ends("/boot/grub/grub.cfg", repeated("if true; then ", 60000));
 	check_ends("/boot/grub/grub.cfg", repeated("{", 1000000));
 	check_ends("/boot/grub/grub.cfg", repeated("submenu a {", 90000));
 	check_ends("/boot/grub/grub.cfg", g_strdup(nest));
+	check_ends("/boot/grub/grub.cfg", g_strdup_printf("test %sx\n", nots));
+	check_ends(
+		"/boot/grub/grub.cfg", g_strdup_printf("for a in %s; do \"%s\"; done", many, word));
 	check_ends("/boot/grub/grub.cfg", repeated("a=$a$a$a$a$a$a$a${a}x\n", 40000));
 	check_ends("/boot/grub/grub.cfg", repeated("a=\"$a$a x\" $a $a\n", 40000));
 	check_ends("/boot/grub/grub.cfg", repeated("source /boot/grub/grub.cfg\n", 38000));
@@ -437,6 +442,36 @@ static void test_limits(void)
 	check_ends("/isolinux/isolinux.cfg", repeated("menu begin\n", 90000));
 	check_ends("/isolinux/isolinux.cfg", repeated("label a\nconfig isolinux.cfg\n", 30000));
 	check_ends("/isolinux/isolinux.cfg", repeated("label a\nlinux /live/vmlinuz\n", 30000));
+}
+
+/* Each label would have it for its own. */
+static void test_syslinux_long_line(void)
+{
+	g_autofree char *word = repeated("y", 900000);
+	g_autofree char *labels = repeated("label a\nlinux /live/vmlinuz\n", 100);
+	g_autofree char *text = g_strdup_printf("append a=%s\n%s", word, labels);
+	li_iso *iso = ISO("/isolinux/isolinux.cfg", text);
+
+	g_assert_cmpuint(iso->entries->len, ==, 100);
+	for (guint i = 0; i < iso->entries->len; i++)
+		g_assert_cmpstr(((const li_entry *)iso->entries->pdata[i])->cmdline, ==, "");
+	li_iso_free(iso);
+}
+
+/* Each would be unpacked. */
+static void test_many_initrds(void)
+{
+	g_autofree char *list = repeated("/live/initrd.img,", LI_CONFIG_MAX_INITRDS);
+	g_autofree char *text =
+		g_strdup_printf("label a\nlinux /live/vmlinuz\ninitrd %s\n"
+				"label b\nlinux /live/vmlinuz\ninitrd %s/live/initrd.img\n",
+			list, list);
+	li_iso *iso = ISO("/isolinux/isolinux.cfg", text);
+
+	g_assert_cmpuint(iso->entries->len, ==, 1);
+	g_assert_cmpstr(((const li_entry *)iso->entries->pdata[0])->title, ==, "a");
+	g_assert_cmpuint(iso->notes->len, ==, 1);
+	li_iso_free(iso);
 }
 
 static void test_paths(void)
@@ -483,6 +518,8 @@ int main(int argc, char **argv)
 		"/syslinux/what-is-missing-is-left-out", test_syslinux_what_is_missing_is_left_out);
 	g_test_add_func("/syslinux/include-cycle", test_syslinux_include_cycle);
 	g_test_add_func("/syslinux/hostile", test_syslinux_hostile);
+	g_test_add_func("/syslinux/long-line", test_syslinux_long_line);
+	g_test_add_func("/syslinux/many-initrds", test_many_initrds);
 	g_test_add_func("/grub/entry", test_grub_entry);
 	g_test_add_func("/grub/loaders", test_grub_loaders);
 	g_test_add_func("/grub/default", test_grub_default);

@@ -256,6 +256,25 @@ static void test_which_file_a_name_means(void)
 	pretended_close(&b);
 }
 
+/* Of millions of components; it means no file, but has to be looked at. */
+static void test_a_name_without_end(void)
+{
+	pretended p;
+	GString *name = g_string_new(NULL);
+	g_autofree char *line = NULL;
+
+	for (guint i = 0; i < 4000000; i++)
+		g_string_append(name, "./");
+	g_string_append(name, "x");
+	line = md5_line("x", name->str);
+	pretended_open(&p);
+	put(&p, "/x", "x");
+	put(&p, "/md5sum.txt", line);
+	g_assert_true(li_sums_check(p.fd, p.tree, "/x", NULL));
+	pretended_close(&p);
+	g_string_free(name, TRUE);
+}
+
 static void test_what_cannot_be_renewed_is_said(void)
 {
 	pretended a, b;
@@ -286,6 +305,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/iso-checksums/lists-that-list-each-other-end",
 		test_lists_that_list_each_other_end);
 	g_test_add_func("/iso-checksums/which-file-a-name-means", test_which_file_a_name_means);
+	g_test_add_func("/iso-checksums/a-name-without-end", test_a_name_without_end);
 	g_test_add_func("/iso-checksums/what-cannot-be-renewed-is-said",
 		test_what_cannot_be_renewed_is_said);
 	return g_test_run();

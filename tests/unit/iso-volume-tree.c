@@ -137,6 +137,44 @@ static void test_broken_directories(fixture *f, gconstpointer data)
 	expect_failure(f, b + 2, &root, 4, "contain each other");
 }
 
+enum { DIRECTORY = 18 * LI_SECTOR, AREA = 21 * LI_SECTOR, RECORD = 64, RECORDS = 80 };
+
+static void put_extent(guint8 *record, guint32 offset, guint32 size)
+{
+	const guint32 raw[2] = {GUINT32_TO_LE(offset / LI_SECTOR), GUINT32_TO_LE(size)};
+
+	memcpy(record + 2, &raw[0], 4);
+	memcpy(record + 10, &raw[1], 4);
+}
+
+/* A sector that every record of a directory continues in would be read again for each of them. */
+static void test_shared_continuation(fixture *f, gconstpointer data)
+{
+	guint8 iso[22 * LI_SECTOR] = {0};
+	guint8 *root = iso + METADATA + 156;
+
+	(void)data;
+	memcpy(iso + METADATA, "\1CD001\1", 7);
+	memcpy(iso + METADATA + LI_SECTOR, "\377CD001\1", 7);
+	memcpy(root, "\42", 1);
+	put_extent(root, DIRECTORY, 3 * LI_SECTOR);
+	for (guint i = 0; i < RECORDS; i++) {
+		guint8 *record = iso + DIRECTORY + (gsize)i * RECORD;
+		const guint32 area[] = {
+			GUINT32_TO_LE(AREA / LI_SECTOR), 0, 0, 0, GUINT32_TO_LE(LI_SECTOR), 0};
+
+		record[0] = RECORD;
+		record[32] = 2;
+		record[33] = (guint8)('a' + i / 26);
+		record[34] = (guint8)('a' + i % 26);
+		memcpy(record + 36, "CE\34\1", 4);
+		memcpy(record + 40, area, sizeof(area));
+	}
+	g_assert_cmpint(ftruncate(f->fd, 0), ==, 0);
+	g_assert_cmpint(pwrite(f->fd, iso, sizeof(iso), 0), ==, sizeof(iso));
+	expect_failure(f, METADATA, "\1", 1, "continuation");
+}
+
 /* Whatever the bytes are, it ends soon and within bounds (which the sanitizers watch). */
 static void test_random_damage(fixture *f, gconstpointer data)
 {
@@ -170,6 +208,7 @@ int main(int argc, char **argv)
 		{"/iso-volume-tree/joliet", test_joliet},
 		{"/iso-volume-tree/no-volume", test_no_volume},
 		{"/iso-volume-tree/broken-directories", test_broken_directories},
+		{"/iso-volume-tree/shared-continuation", test_shared_continuation},
 		{"/iso-volume-tree/random-damage", test_random_damage},
 	};
 

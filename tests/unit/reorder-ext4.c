@@ -387,6 +387,21 @@ static void test_damaged(gconstpointer options)
 	}
 }
 
+/* A directory whose blocks the survey has not seen. */
+static void test_free_inode(void)
+{
+	g_auto(sq_image) image = {0};
+	g_autoptr(GError) error = NULL;
+
+	sq_run("rm -rf tree named.img; mkdir -p tree/free; echo x >tree/free/x; "
+	       "mke2fs -q -d tree -b 1024 -N 32 named.img 1M >/dev/null; "
+	       "debugfs -w -R 'set_inode_field free links_count 0' named.img 2>/dev/null");
+	sq_open_file(&image, "named.img");
+	g_assert_null(ro_ext4_tree_open(&image.source, &error));
+	g_assert_error(error, RO_ERROR, RO_ERROR_UNSUITABLE);
+	g_assert_nonnull(strstr(error->message, "has a name, but is free"));
+}
+
 /* ---- spaces ---- */
 
 static void test_spaces(void)
@@ -439,6 +454,7 @@ static void add_single_tests(void)
 	g_test_add_func("/ext4/order", test_order);
 	g_test_add_func("/ext4/differences", test_differences);
 	g_test_add_func("/ext4/refused", test_refused);
+	g_test_add_func("/ext4/free-inode", test_free_inode);
 }
 
 int main(int argc, char **argv)

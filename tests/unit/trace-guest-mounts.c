@@ -400,6 +400,32 @@ static void test_circle(void)
 	assert_places(mounts, 31, "/b/x", "");
 }
 
+/* Overlays over a directory of the overlay before: 500 layers, whose paths would take 500 MB. */
+static void test_growing_layers(void)
+{
+	g_autoptr(tr_guest_mounts) mounts = new_live_boot();
+	g_autoptr(GString) list = g_string_new(NULL);
+	g_autofree char *deep = g_strnfill(4000, 'd');
+	gsize bytes = 0;
+
+	for (guint i = 0; i < 500; i++)
+		g_string_append(list, "/run/live/rootfs/filesystem.squashfs:");
+	for (guint i = 0; i < 22; i++) {
+		g_autofree char *line =
+			g_strdup_printf("%u 1 0:%u / /o rw - overlay o rw,lowerdir=%s", 100 + i,
+				100 + i, list->str);
+		tr_guest_mounts_line(mounts, line);
+		g_string_printf(list, "/o/%s", deep);
+	}
+	for (guint i = 0; i < 22; i++) {
+		g_autoptr(GArray) found = tr_guest_mounts_places(mounts, 100 + i, 0, 0, "/o");
+		for (guint k = 0; k < found->len; k++)
+			bytes += strlen(g_array_index(found, tr_place, k).path);
+	}
+	g_assert_cmpuint(bytes, >, 1 << 16);
+	g_assert_cmpuint(bytes, <=, 22 << 16);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -422,5 +448,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/guest-mounts/not-ours", test_not_ours);
 	g_test_add_func("/guest-mounts/no-lines", test_no_lines);
 	g_test_add_func("/guest-mounts/hostile", test_hostile);
+	g_test_add_func("/guest-mounts/growing-layers", test_growing_layers);
 	return g_test_run();
 }
