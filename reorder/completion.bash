@@ -26,7 +26,7 @@ _reorder_livecd() {
 		;;
 	--work-dir) _filedir -d && return ;;
 	--seed | --memory | -m | --cpus | --timeout | --runs | -n | --slow-motion) return ;;
-	--also) mapfile -t COMPREPLY < <(compgen -W 'modules' -- "$cur") && return ;;
+	--also) mapfile -t COMPREPLY < <(compgen -W 'modules auto' -- "$cur") && return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		# shellcheck disable=SC2086

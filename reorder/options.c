@@ -372,7 +372,7 @@ static const option options_table[] = {
 	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
 		"boot files at the end (default) or front of the image"},
 	{"also", 0, "GLOB|CLASS", PLANS, TRUE, set_also,
-		"add files behind the traced ones; class: modules"},
+		"add files behind the traced ones; class: modules, or auto (what hardware decides)"},
 	{"engine", 0, "NAME", REORDER, FALSE, set_engine, "auto (default), splice, mksquashfs"},
 	{"writer", 0, "NAME", REORDER, FALSE, set_writer,
 		"auto (default), patch (in the place of the old image), rebuild"},
@@ -599,6 +599,14 @@ static gboolean check_bootless(const ro_options *options, guint64 given, GError 
 		       "--read-log goes with --tracer blocks only: nothing else can be learnt from reads");
 }
 
+static gboolean asks_for_auto(const ro_options *options)
+{
+	for (guint i = 0; i < options->also->len; i++)
+		if (g_str_equal(g_ptr_array_index(options->also, i), "auto"))
+			return TRUE;
+	return FALSE;
+}
+
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)
 {
 	const char *alone = needs_compare(options, given);
@@ -609,6 +617,9 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"dm needs one of --table, --activate, --release, --status");
+	if (options->traces->len < 2 && asks_for_auto(options))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--also auto needs two or more --trace, of unlike machines: in what they differ is what hardware decides");
 	if (options->save_trace && options->traces->len > 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--save-trace and --trace exclude each other: nothing is recorded");

@@ -88,6 +88,12 @@ static void print_plan(const ro_plan *plan, FILE *out)
 	if (plan->files->len > plan->hot_files)
 		fprintf(out, ", and %s by --also", grouped(plan->files->len - plan->hot_files));
 	fputc('\n', out);
+	if (plan->differences.traces > 1)
+		fprintf(out,
+			"  merged     %u traces: %s in all of them, %s in some; hardware decides about %u groups\n",
+			plan->differences.traces, grouped(plan->differences.in_all),
+			grouped(ro_differences_in_some(&plan->differences)),
+			plan->differences.groups->len);
 	if (plan->unmatched == 0)
 		return;
 	g_autofree char *example =
@@ -239,6 +245,7 @@ static void json_plan(JsonBuilder *b, const ro_plan *plan)
 	ro_json_int(b, "directories", plan->dirs->len);
 	ro_json_int(b, "symlinks", plan->symlinks->len);
 	ro_json_int(b, "unmatched", plan->unmatched);
+	ro_differences_json(&plan->differences, b);
 	json_builder_end_object(b);
 }
 

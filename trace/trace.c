@@ -81,6 +81,21 @@ tr_trace *tr_trace_new(void)
 	return trace;
 }
 
+tr_trace *tr_trace_new_like(const tr_trace *trace)
+{
+	tr_trace *copy = tr_trace_new();
+	GPtrArray *events = copy->events;
+
+	*copy = *trace;
+	copy->events = events;
+	for (gsize i = 0; i < G_N_ELEMENTS(fields); i++) {
+		if (fields[i].type == FIELD_TEXT)
+			G_STRUCT_MEMBER(char *, copy, fields[i].offset) =
+				g_strdup(G_STRUCT_MEMBER(char *, trace, fields[i].offset));
+	}
+	return copy;
+}
+
 void tr_trace_free(tr_trace *trace)
 {
 	if (!trace)

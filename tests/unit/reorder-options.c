@@ -111,6 +111,8 @@ static void test_errors_echo_the_text(void)
 		{"r a b -q -v", "exclude each other"},
 		{"r a b -t x --save-trace y", "exclude each other"},
 		{"r plan a", "plan needs a --trace"},
+		{"r plan a -t b --also auto", "--also auto needs two or more --trace"},
+		{"r a b --also auto", "--also auto needs two or more --trace"},
 		{"r inspect a --order size", "--order does not go with inspect"},
 		{"r a b -o c", "--output does not go with reordering"},
 		{"r a b -x", "-x: unknown option"},
