@@ -277,6 +277,7 @@ static gboolean set_firmware(ro_options *o, const char *value, GError **error)
 	if (!choose(firmwares, "firmware", value, &firmware, error))
 		return FALSE;
 	o->firmware = (tr_firmware)firmware;
+	o->hardware.uefi = firmware == TR_FIRMWARE_UEFI;
 	return TRUE;
 }
 
@@ -303,9 +304,33 @@ static gboolean set_report(ro_options *o, const char *value, G_GNUC_UNUSED GErro
 	return TRUE;
 }
 
+static gboolean set_dm_device(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->dm_device = value;
+	return TRUE;
+}
+
+static gboolean set_machine(ro_options *o, const char *value, GError **error)
+{
+	static const choice chipsets[] = {
+		{"q35", TR_CHIPSET_Q35}, {"pc", TR_CHIPSET_PC}, {NULL, 0}};
+	int chipset;
+
+	if (!choose(chipsets, "machine", value, &chipset, error))
+		return FALSE;
+	o->hardware.chipset = (tr_chipset)chipset;
+	return TRUE;
+}
+
 static gboolean set_device(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
-	o->device = value;
+	g_ptr_array_add(o->devices, (char *)value);
+	return TRUE;
+}
+
+static gboolean set_cpu_model(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->hardware.cpu_model = value;
 	return TRUE;
 }
 
@@ -358,7 +383,8 @@ SWITCH(help)
 SWITCH(version)
 SWITCH(list_options)
 
-/* In the order of --help. An option without help text is not shown. */
+/* In the order of --help. An option without help text is not shown. A name may mean one thing for
+ * some verbs and another for others. */
 static const option options_table[] = {
 	{"trace", 't', "FILE", PLANS, TRUE, set_trace,
 		"use this trace; several are merged (without: boot)"},
@@ -386,7 +412,7 @@ static const option options_table[] = {
 		"read the hot region to RAM and make /dev/mapper/reorder-hot"},
 	{"release", 0, NULL, DM, FALSE, set_release, "give the RAM back"},
 	{"status", 0, NULL, DM, FALSE, set_status, "say what is in RAM"},
-	{"device", 0, "DEVICE", DM, FALSE, set_device, "where the medium is (default /dev/sr0)"},
+	{"device", 0, "DEVICE", DM, FALSE, set_dm_device, "where the medium is (default /dev/sr0)"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
 	{"tracer", 0, "NAME", REORDER | TRACE, FALSE, set_tracer,
@@ -398,13 +424,19 @@ static const option options_table[] = {
 	{"accel", 0, "NAME", BOOTS, FALSE, set_accel, "auto (default), kvm, tcg"},
 	{"memory", 'm', "SIZE", BOOTS, FALSE, set_memory, "of the virtual machine, like 4G"},
 	{"cpus", 0, "N", BOOTS, FALSE, set_cpus, "of the virtual machine"},
+	{"machine", 0, "NAME", BOOTS, FALSE, set_machine, "its chipset: q35 (default), pc"},
+	{"device", 0, "NAME", BOOTS, TRUE, set_device,
+		"its network card, display, way to the medium, or one more device; see the manual"},
+	{"cpu-model", 0, "NAME", BOOTS, FALSE, set_cpu_model,
+		"its processor, as QEMU calls it (default: the host's, or all that can be emulated)"},
+	{"firmware", 0, "NAME", BOOTS, FALSE, set_firmware,
+		"direct (default), bios, uefi; the recorded boot is always started directly"},
 	{"timeout", 0, "SECONDS", BOOTS, FALSE, set_timeout, "longest the boot may take here"},
 	{"compare", 0, NULL, REORDER, FALSE, set_compare,
 		"then compare the boot times of both ISOs"},
 	{"drive", 'd', "NAME|FILE", COMPARES | SIMULATE, FALSE, set_drive,
 		"cd (default), dvd, hdd, usb2, usb3, bmc, none, or a file; simulate: default all"},
 	{"runs", 'n', "N", COMPARES, FALSE, set_runs, "boots of each ISO (default 3)"},
-	{"firmware", 0, "NAME", COMPARES, FALSE, set_firmware, "direct (default), bios, uefi"},
 	{"cpu", 0, "NAME", COMPARES, FALSE, set_cpu,
 		"modelled processor: laptop2008 (default), laptop, desktop"},
 	{"slow-motion", 0, "K", COMPARES | SIMULATE, FALSE, set_slow_motion,
@@ -451,17 +483,35 @@ static ro_verb find_verb(int *argc, char ***argv)
 	return RO_VERB_REORDER;
 }
 
+/* The row for the verb, or the first one of that name if there is none. */
+static const option *row_of(const char *name, ro_verb verb)
+{
+	const option *first = NULL;
+
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		const option *o = &options_table[i];
+		if (!g_str_equal(o->name, name))
+			continue;
+		if (o->verbs & 1 << verb)
+			return o;
+		first = first ? first : o;
+	}
+	return first;
+}
+
 /* getopt_long's tables, made from ours; val is the index plus 1 over the range of characters. */
-static struct option *long_options(char *letters)
+static struct option *long_options(ro_verb verb, char *letters)
 {
 	guint n = G_N_ELEMENTS(options_table);
-	struct option *table = g_new0(struct option, n + 1);
+	struct option *table = g_new0(struct option, n + 1), *next = table;
 
 	*letters++ = ':'; /* a missing value is told apart from an unknown option */
 	for (guint i = 0; i < n; i++) {
 		const option *o = &options_table[i];
-		table[i] = (struct option){o->name, o->value ? required_argument : no_argument,
-			NULL, CHAR_MAX + 1 + (int)i};
+		if (o != row_of(o->name, verb))
+			continue;
+		*next++ = (struct option){o->name, o->value ? required_argument : no_argument, NULL,
+			CHAR_MAX + 1 + (int)i};
 		if (!o->letter)
 			continue;
 		*letters++ = o->letter;
@@ -503,7 +553,7 @@ static gboolean parse_options(
 	ro_options *options, int argc, char **argv, guint64 *given, GError **error)
 {
 	char letters[2 * G_N_ELEMENTS(options_table) + 2];
-	g_autofree struct option *table = long_options(letters);
+	g_autofree struct option *table = long_options(options->verb, letters);
 	int value;
 
 	*given = 0;
@@ -627,6 +677,8 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 		(!options->output || g_str_equal(options->output, "-")))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--json - and the plan would both go to standard output; use --output");
+	if (!tr_hardware_check(&options->hardware, error))
+		return FALSE;
 	if (options->in_place && g_str_equal(options->writer, "rebuild"))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--in-place and --writer rebuild exclude each other: a rebuilt ISO is a new file");
@@ -664,7 +716,8 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 		.runs = 3,
 		.processor = &tr_processors[0],
 		.traces = g_ptr_array_new(),
-		.also = g_ptr_array_new()};
+		.also = g_ptr_array_new(),
+		.devices = g_ptr_array_new()};
 	options->untils = g_array_new(FALSE, FALSE, sizeof(tr_until));
 	g_array_set_clear_func(options->untils, clear_until);
 	options->verb = find_verb(&argc, &argv);
@@ -672,6 +725,8 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 		return FALSE;
 	if (options->help || options->version || options->list_options)
 		return TRUE;
+	g_ptr_array_add(options->devices, NULL);
+	options->hardware.devices = (const char *const *)options->devices->pdata;
 	if (!take_arguments(options, argc, argv, error) || !check_together(options, given, error))
 		return FALSE;
 	g_ptr_array_add(options->also, NULL);
@@ -682,6 +737,7 @@ void ro_options_clear(ro_options *options)
 {
 	g_ptr_array_unref(options->traces);
 	g_ptr_array_unref(options->also);
+	g_ptr_array_unref(options->devices);
 	g_array_unref(options->untils);
 }
 

@@ -22,6 +22,7 @@ tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *inp
 		.accel = options->accel,
 		.memory = options->memory,
 		.cpus = options->cpus,
+		.hardware = options->hardware,
 		.timeout = options->timeout,
 		.untils = given ? (const tr_until *)options->untils->data : &default_until,
 		.until_count = given ? options->untils->len : 1,

@@ -221,6 +221,10 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_int(b, "events", trace->events->len);
 	ro_json_bytes(b, "tracer", trace->tracer);
 	ro_json_bytes(b, "accelerator", trace->accelerator);
+	ro_json_bytes(b, "machine", trace->machine);
+	ro_json_bytes(b, "devices", trace->devices);
+	ro_json_bytes(b, "cpu_model", trace->cpu_model);
+	ro_json_bytes(b, "firmware", trace->firmware);
 	ro_json_bytes(b, "end_reason", trace->end_reason);
 	ro_json_double(b, "end_time", trace->end_time);
 	ro_json_double(b, "root_time", trace->root_time);

@@ -5,6 +5,7 @@
 #define TR_BOOT_INTERNAL_H
 
 #include "trace/boot.h"
+#include "trace/ovmf.h"
 #include "trace/session.h"
 
 /* What one boot needs and gives; everything but the job is owned. */
@@ -14,8 +15,10 @@ typedef struct {
 	gboolean measuring;   /* waiting for the medium is not being idle */
 	gboolean agentless;   /* the guest is as it is; set when it starts */
 	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
-	GPtrArray *dropped; /* of char *: words that were taken out of the command line */
-	guint64 memory;     /* bytes */
+	const tr_ovmf *ovmf; /* NULL: SeaBIOS */
+	char *uefi_vars;     /* its variables */
+	GPtrArray *dropped;  /* of char *: words that were taken out of the command line */
+	guint64 memory;      /* bytes */
 	const char *accelerator;
 	tr_guest *guest;
 	tr_session_end end;

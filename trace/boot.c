@@ -92,6 +92,8 @@ gboolean tr_boot_check(const tr_boot_job *job, GError **error)
 		return FALSE;
 	if (job->accel == TR_ACCEL_KVM && !tr_kvm_check(error))
 		return FALSE;
+	if (job->hardware.uefi && !tr_ovmf_find(error))
+		return FALSE;
 	if (!check_kernel(job, error) || !check_initrds(job, error))
 		return FALSE;
 	cmdline = new_cmdline(job, NULL, error);
@@ -223,6 +225,9 @@ void tr_booted_clear(tr_booted *b)
 		unlink(b->kernel);
 	if (b->initrd)
 		unlink(b->initrd);
+	if (b->uefi_vars)
+		unlink(b->uefi_vars);
+	g_free(b->uefi_vars);
 	g_free(b->kernel);
 	g_free(b->initrd);
 	g_free(b->cmdline);
@@ -246,6 +251,17 @@ guint64 tr_boot_memory(const tr_boot_job *job)
 	return job->memory ? job->memory : MAX(needed, MEMORY_DEFAULT * (guint64)MEBI);
 }
 
+/* The factor of a processor does not depend on the firmware. */
+static gboolean make_firmware(tr_booted *b, GError **error)
+{
+	if (!b->job->hardware.uefi || b->calibrating)
+		return TRUE;
+	if (!(b->ovmf = tr_ovmf_find(error)))
+		return FALSE;
+	b->uefi_vars = tr_ovmf_copy_vars(b->ovmf, b->job->workdir, error);
+	return b->uefi_vars != NULL;
+}
+
 static gboolean prepare(tr_booted *b, GError **error)
 {
 	const tr_boot_job *job = b->job;
@@ -256,7 +272,8 @@ static gboolean prepare(tr_booted *b, GError **error)
 	b->initrd = scratch(job, "initrd");
 	b->dropped = g_ptr_array_new_with_free_func(g_free);
 	b->cmdline = new_cmdline(job, b->dropped, error);
-	if (!b->cmdline || !make_kernel(job, b->kernel, error) || !make_initrd(b, error))
+	if (!b->cmdline || !make_kernel(job, b->kernel, error) || !make_initrd(b, error) ||
+		!make_firmware(b, error))
 		return FALSE;
 	b->memory = tr_boot_memory(job);
 	for (guint i = 0; i < b->dropped->len; i++)
@@ -288,6 +305,9 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	tr_machine machine = {.accelerator = accelerator,
 		.memory = b->memory,
 		.cpus = job->cpus ? job->cpus : CPUS_DEFAULT,
+		.hardware = &job->hardware,
+		.uefi_code = b->ovmf ? b->ovmf->code : NULL,
+		.uefi_vars = b->uefi_vars,
 		.kernel = b->kernel,
 		.initrd = job->entry->initrds->len > 0 || !b->agentless ? b->initrd : NULL,
 		.cmdline = b->cmdline,
@@ -382,6 +402,10 @@ static tr_trace *new_trace(const tr_booted *b, GError **error)
 	trace->tracer = g_strdup("fanotify");
 	trace->accelerator = g_strdup(b->accelerator);
 	trace->memory = b->memory;
+	trace->machine = g_strdup(tr_chipset_name(job->hardware.chipset));
+	trace->devices = tr_hardware_devices(&job->hardware);
+	trace->cpu_model = g_strdup(job->hardware.cpu_model);
+	trace->firmware = g_strdup(job->hardware.uefi ? "uefi" : "bios");
 	trace->end_reason = g_strdup(b->end.end_reason);
 	trace->end_time = b->agentless ? b->end.over - b->end.kernel : b->guest->now;
 	trace->root_time = MAX(b->guest->root_time, 0);

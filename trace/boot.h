@@ -7,6 +7,7 @@
 #include "reorder/image/layer.h"
 #include "reorder/util/progress.h"
 #include "trace/coverage.h"
+#include "trace/hardware.h"
 #include "trace/read_log.h"
 #include "trace/trace.h"
 
@@ -40,8 +41,9 @@ typedef struct {
 	guint layer_count;
 	tr_tracer tracer;
 	tr_accel accel;
-	guint64 memory;         /* bytes; 0: chosen */
-	guint cpus;             /* 0: chosen */
+	guint64 memory; /* bytes; 0: chosen */
+	guint cpus;     /* 0: chosen */
+	tr_hardware hardware;
 	double timeout;         /* host seconds; 0: chosen by accelerator */
 	const tr_until *untils; /* first of them that holds ends the boot */
 	guint until_count;

@@ -61,6 +61,7 @@ typedef struct {
 	tr_accel accel;
 	guint64 memory; /* bytes */
 	guint cpus;
+	tr_hardware hardware; /* borrowed texts */
 	gint64 date; /* seconds since 1970, when it began */
 	char *qemu;  /* its version, or NULL */
 	double load; /* of this machine when it began: other work makes the times noisy */

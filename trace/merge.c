@@ -133,6 +133,12 @@ static void take_events(tr_trace *trace, const GArray *files)
 	}
 }
 
+static void keep_if_same(char **text, const char *other)
+{
+	if (g_strcmp0(*text, other) != 0)
+		g_clear_pointer(text, g_free);
+}
+
 /* The first trace's header, less what the others contradict; the least that is known of coverage.
  */
 static void join_header(tr_trace *to, const tr_trace *from)
@@ -140,8 +146,11 @@ static void join_header(tr_trace *to, const tr_trace *from)
 	if (g_strcmp0(to->layers, from->layers) != 0)
 		g_clear_pointer(&to->layers, g_free);
 	to->merged++;
-	if (g_strcmp0(to->image_checksum, from->image_checksum) != 0)
-		g_clear_pointer(&to->image_checksum, g_free);
+	keep_if_same(&to->image_checksum, from->image_checksum);
+	keep_if_same(&to->machine, from->machine);
+	keep_if_same(&to->devices, from->devices);
+	keep_if_same(&to->cpu_model, from->cpu_model);
+	keep_if_same(&to->firmware, from->firmware);
 	if (from->lost_events > G_MAXUINT64 - 1 - to->lost_events)
 		to->lost_events = G_MAXUINT64 - 1;
 	else

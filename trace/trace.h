@@ -36,6 +36,10 @@ typedef struct {
 	char *tracer;         /* "fanotify", "atime", "blocks" */
 	char *accelerator;    /* "kvm", "tcg" */
 	guint64 memory;       /* bytes of the guest */
+	char *machine;        /* "q35", "pc"; as the following NULL if it is not known */
+	char *devices;        /* their names (trace/hardware.h), with blanks between them */
+	char *cpu_model;      /* as QEMU calls it; NULL: the usual one */
+	char *firmware;       /* "bios", "uefi" */
 	char *end_reason;     /* "idle", "console", "time" */
 	double end_time;      /* guest seconds */
 	double root_time;     /* guest seconds when the root was switched */

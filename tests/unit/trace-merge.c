@@ -169,12 +169,18 @@ static void header_is_the_first_ones_less_contradictions(void)
 	x->coverage = 0.99;
 	y->coverage = 0.95;
 	x->memory = 512;
+	x->machine = g_strdup("pc");
+	y->machine = g_strdup("q35");
+	x->firmware = g_strdup("bios");
+	y->firmware = g_strdup("bios");
 	g_autoptr(tr_trace) same = tr_trace_merge(all, 2);
 	g_assert_cmpstr(same->volume_id, ==, "VOL");
 	g_assert_cmpstr(same->image_checksum, ==, "aa");
 	g_assert_cmpuint(same->lost_events, ==, 5);
 	g_assert_cmpfloat(same->coverage, ==, 0.95);
 	g_assert_cmpuint(same->memory, ==, 512);
+	g_assert_null(same->machine);
+	g_assert_cmpstr(same->firmware, ==, "bios");
 
 	y->image_checksum[0] = 'b';
 	y->coverage = -1;
