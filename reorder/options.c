@@ -89,6 +89,18 @@ static gboolean set_save_trace(ro_options *o, const char *value, G_GNUC_UNUSED G
 	return TRUE;
 }
 
+static gboolean set_segment(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->segment = value;
+	return TRUE;
+}
+
+static gboolean set_frames(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->frames = value;
+	return TRUE;
+}
+
 static gboolean set_output(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
 	o->output = value;
@@ -393,6 +405,10 @@ static const option options_table[] = {
 		"write there (default: standard output)"},
 	{"diff", 0, NULL, TRACE, FALSE, set_diff,
 		"compare the traces A.trace and B.trace; nothing is booted"},
+	{"make-boot-segment", 0, "FILE", TRACE, FALSE, set_segment,
+		"write what makes a real machine record its boot, and say how; IN.iso may be left out"},
+	{"from-frames", 0, "FILE", TRACE, FALSE, set_frames,
+		"make the trace of what such a machine has recorded"},
 	{"order", 0, "ORDER", PLANS, FALSE, set_order, "access (default), size, path, random"},
 	{"seed", 0, "N", PLANS, FALSE, set_seed, "of --order random (default 1)"},
 	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
@@ -582,6 +598,8 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 					       : second_arguments[options->verb];
 	int given = argc - optind, wanted = second ? 2 : 1;
 
+	if (given == 0 && options->segment)
+		return TRUE;
 	if (given < wanted)
 		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
 			given == 0 ? first : second, synopses[options->verb]);
@@ -679,6 +697,12 @@ static gboolean check_together(const ro_options *options, guint64 given, GError 
 			"--json - and the plan would both go to standard output; use --output");
 	if (!tr_hardware_check(&options->hardware, error))
 		return FALSE;
+	if (options->segment && options->frames)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--make-boot-segment and --from-frames exclude each other: one comes before that boot, one after it");
+	if (options->segment && options->output)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--make-boot-segment and --output exclude each other: there is no trace yet");
 	if (options->in_place && g_str_equal(options->writer, "rebuild"))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--in-place and --writer rebuild exclude each other: a rebuilt ISO is a new file");

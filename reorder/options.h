@@ -38,6 +38,8 @@ typedef struct {
 	const char *other;      /* compare: B.iso; trace --diff: B.trace */
 	GPtrArray *traces;      /* of const char * */
 	const char *save_trace; /* or NULL */
+	const char *segment;    /* trace: --make-boot-segment, or NULL; then input may be NULL */
+	const char *frames;     /* trace: --from-frames, or NULL */
 	const char *json;       /* or NULL */
 	const char *work_dir;   /* or NULL */
 	const char *engine;     /* "auto" or the name of one */

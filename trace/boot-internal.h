@@ -38,6 +38,24 @@ gboolean tr_booted_take_blocks(
 void tr_booted_take_atimes(const tr_booted *b, tr_trace *trace);
 gboolean tr_booted_cut_sweep(const tr_booted *b, GArray *reads, GError **error);
 
+enum { TR_INITRD_LIMIT = 1 << 30 }; /* bytes */
+
+/* RO_ERROR_UNSUITABLE if the entry's file is not there. */
+const li_file *tr_boot_need_file(const tr_boot_job *job, const char *path, GError **error);
+
+/* ... or if it has no initrd, to which the agent could be added. */
+gboolean tr_boot_check_initrds(const tr_boot_job *job, GError **error);
+
+/* Path of the agent's program; owned by the caller. */
+char *tr_boot_agent(GError **error);
+
+/* Writes b->kernel and b->initrd. */
+gboolean tr_booted_write(const tr_booted *b, GError **error);
+
+/* What the guest has told, as a trace: RO_ERROR_UNSUITABLE if it read nothing of the image. */
+tr_trace *tr_booted_trace(const tr_booted *b, GError **error);
+void tr_booted_warn_of_losses(const tr_booted *b, const tr_trace *trace);
+
 /* b->job is set. Clear it in either case. */
 gboolean tr_booted_run(tr_booted *b, GError **error);
 void tr_booted_clear(tr_booted *b);

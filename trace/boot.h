@@ -80,6 +80,19 @@ gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **er
 /* A trace without a boot: of a log that was kept of one. Needs no entry. */
 gboolean tr_boot_from_log(
 	const tr_boot_job *job, const char *log, tr_boot_result *result, GError **error);
+
+/*
+ * What to put behind the initrds of a live system that is to be recorded on a machine of its own,
+ * which decides by the job's end rules (idle and time) itself. Without an ISO in the job it is for
+ * initrds whose last segment is not LZ4. Owned by the caller.
+ */
+GByteArray *tr_boot_segment(const tr_boot_job *job, GError **error);
+
+/* A trace from what the agent has left there (the result has nothing else). RO_ERROR_UNSUITABLE if
+ * that is no such recording, or one of a boot that did not get to its root. */
+gboolean tr_boot_from_frames(
+	const tr_boot_job *job, const char *path, tr_boot_result *result, GError **error);
+
 void tr_boot_result_clear(tr_boot_result *result);
 
 #endif

@@ -104,6 +104,11 @@ static void test_machine(void)
 	g_assert_true(o.hardware.uefi);
 	g_assert_null(o.dm_device);
 	ro_options_clear(&o);
+	/* without an ISO */
+	g_assert_true(parse(&o, "r trace --make-boot-segment out.cpio --until idle:5", NULL));
+	g_assert_cmpstr(o.segment, ==, "out.cpio");
+	g_assert_null(o.input);
+	ro_options_clear(&o);
 	/* its other meaning */
 	g_assert_true(parse(&o, "r dm x.iso --table --device /dev/sr0", NULL));
 	g_assert_cmpstr(o.dm_device, ==, "/dev/sr0");
@@ -145,6 +150,10 @@ static void test_errors_echo_the_text(void)
 		{"r plan a -t b --machine pc", "--machine does not go with plan"},
 		{"r plan a -t b --device pc", "--device does not go with plan"},
 		{"r dm a --status --device x --device y", "--device is given twice"},
+		{"r trace --make-boot-segment a --from-frames b", "exclude each other"},
+		{"r trace --make-boot-segment a --output b", "exclude each other"},
+		{"r trace --from-frames b", "IN.iso is missing"},
+		{"r a b --from-frames c", "--from-frames does not go with reordering"},
 		{"r plan a", "plan needs a --trace"},
 		{"r plan a -t b --also auto", "--also auto needs two or more --trace"},
 		{"r a b --also auto", "--also auto needs two or more --trace"},

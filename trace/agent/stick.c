@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The partition that the frames are left on: one with the name TR_STICK_LABEL, as a partition (GPT)
+ * or a filesystem, that holds a FAT or an ext2, 3 or 4. Fields: Microsoft's FAT specification 1.03
+ * (BS_VolLab), Linux: Documentation/filesystems/ext4/super.rst.
+ */
+#include "trace/agent/agent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "reorder/guest/guest.h"
+#include "trace/agent/protocol.h"
+
+enum { FILES_MAX = 999, HEAD = 2048, EXT_AT = 1024, EXT_MAGIC_AT = 56, EXT_LABEL_AT = 120 };
+
+/* Every root has this directory, and it is a mount, whose copy of ours nobody else sees. */
+static const char point[] = "/proc";
+
+/* Devices that are never it and may take long to answer, or are somebody's. */
+static const char *const others[] = {"loop", "ram", "zram", "sr", "fd", "dm-", NULL};
+
+static int dev = -1; /* a devtmpfs of our own */
+
+bool ag_stick_prepare(void)
+{
+	dev = ro_guest_hidden_mount(
+		"/" TR_AGENT_DIR "/mnt", "devtmpfs", MS_NOSUID | MS_NOEXEC, NULL);
+	return dev >= 0;
+}
+
+/* The label at a place, which blanks or NULs fill up. */
+static bool is_label(const uint8_t *at, size_t size)
+{
+	size_t length = strlen(TR_STICK_LABEL);
+
+	if (size < length || memcmp(at, TR_STICK_LABEL, length) != 0)
+		return false;
+	return size == length || at[length] == ' ' || at[length] == '\0';
+}
+
+/* The filesystem's type, or NULL; *named if it has the name. */
+static const char *look(const uint8_t *head, bool *named)
+{
+	if (tr_get16(head + EXT_AT + EXT_MAGIC_AT) == 0xef53) {
+		*named = is_label(head + EXT_AT + EXT_LABEL_AT, 16);
+		return "ext4";
+	}
+	if (head[510] != 0x55 || head[511] != 0xaa)
+		return NULL;
+	if (!memcmp(head + 82, "FAT32", 5))
+		*named = is_label(head + 71, 11);
+	else if (!memcmp(head + 54, "FAT", 3))
+		*named = is_label(head + 43, 11);
+	else
+		return NULL;
+	return "vfat";
+}
+
+static bool is_named_partition(const char *name)
+{
+	static char *text;
+	static size_t room;
+	char path[300];
+
+	snprintf(path, sizeof path, "class/block/%s/uevent", name);
+	return ro_guest_read_file(ag_sys, path, &text, &room) > 0 &&
+	       strstr(text, "PARTNAME=" TR_STICK_LABEL "\n");
+}
+
+/* The type of the filesystem that the frames go to, or NULL. */
+static const char *examine(const char *name)
+{
+	uint8_t head[HEAD];
+	bool named = false;
+
+	for (const char *const *other = others; *other; other++)
+		if (!strncmp(name, *other, strlen(*other)))
+			return NULL;
+	int fd = openat(dev, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	ssize_t n = pread(fd, head, sizeof head, 0);
+	close(fd);
+	const char *type = n == sizeof head ? look(head, &named) : NULL;
+	return named || is_named_partition(name) ? type : NULL;
+}
+
+/* Writes its name; NULL if there is none. */
+static const char *find(char *name, size_t size)
+{
+	const char *type = NULL;
+	int fd = openat(ag_sys, "class/block", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (directory && !type && (entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, size, "%s", entry->d_name);
+		type = examine(name);
+	}
+	if (directory)
+		closedir(directory);
+	return type;
+}
+
+/* Never over a trace that is there. */
+static int create(char *path, size_t size)
+{
+	int fd = -1;
+
+	for (int i = 1; fd < 0 && i <= FILES_MAX; i++) {
+		snprintf(path, size, "%s/reorder-%03d.frames", point, i);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+static bool write_frames(void)
+{
+	char path[64];
+	int fd = create(path, sizeof path);
+
+	if (fd < 0)
+		return false;
+	bool ok = ag_line_save(fd) && fsync(fd) == 0;
+	int reason = errno;
+	if (close(fd) < 0 && ok) {
+		ok = false;
+		reason = errno;
+	}
+	if (!ok)
+		unlink(path);
+	errno = reason;
+	return ok;
+}
+
+/* In a mount namespace of our own, so that nothing in the system sees it. */
+static bool save_to(const char *name, const char *type)
+{
+	if (fchdir(dev) < 0 || mount(name, point, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		return false;
+	bool ok = write_frames();
+	int reason = errno;
+	if (umount2(point, 0) < 0 && ok) {
+		ok = false;
+		reason = errno;
+	}
+	sync();
+	errno = reason;
+	return ok;
+}
+
+void ag_stick_save(void)
+{
+	char name[256], told[256] = "";
+	bool waiting = false;
+
+	if (unshare(CLONE_NEWNS) == 0)
+		mount(NULL, point, NULL, MS_PRIVATE, NULL);
+	for (;; sleep(1)) {
+		const char *type = find(name, sizeof name);
+		if (type && save_to(name, type))
+			return;
+		if (type && strcmp(name, told) != 0) {
+			ag_complain(name);
+			snprintf(told, sizeof told, "%s", name);
+		}
+		if (!type && !waiting)
+			ag_say("the boot is over; waiting for a partition named " TR_STICK_LABEL
+			       " (FAT or ext4)");
+		waiting |= !type;
+	}
+}
