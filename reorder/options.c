@@ -675,34 +675,40 @@ static gboolean asks_for_auto(const ro_options *options)
 	return FALSE;
 }
 
-static gboolean check_together(const ro_options *options, guint64 given, GError **error)
+/* Where the trace comes from. */
+static gboolean check_traces(const ro_options *options, GError **error)
 {
-	const char *alone = needs_compare(options, given);
-
-	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
-		return ro_fail(error, RO_ERROR_USAGE,
-			"plan needs a --trace; make one with reorder-livecd trace");
-	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
-		return ro_fail(error, RO_ERROR_USAGE,
-			"dm needs one of --table, --activate, --release, --status");
 	if (options->traces->len < 2 && asks_for_auto(options))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--also auto needs two or more --trace, of unlike machines: in what they differ is what hardware decides");
 	if (options->save_trace && options->traces->len > 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--save-trace and --trace exclude each other: nothing is recorded");
-	if (options->verb == RO_VERB_PLAN && g_strcmp0(options->json, "-") == 0 &&
-		(!options->output || g_str_equal(options->output, "-")))
-		return ro_fail(error, RO_ERROR_USAGE,
-			"--json - and the plan would both go to standard output; use --output");
-	if (!tr_hardware_check(&options->hardware, error))
-		return FALSE;
 	if (options->segment && options->frames)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--make-boot-segment and --from-frames exclude each other: one comes before that boot, one after it");
 	if (options->segment && options->output)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--make-boot-segment and --output exclude each other: there is no trace yet");
+	return tr_hardware_check(&options->hardware, error);
+}
+
+static gboolean check_together(const ro_options *options, guint64 given, GError **error)
+{
+	const char *alone = needs_compare(options, given);
+
+	if (!check_traces(options, error))
+		return FALSE;
+	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"plan needs a --trace; make one with reorder-livecd trace");
+	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"dm needs one of --table, --activate, --release, --status");
+	if (options->verb == RO_VERB_PLAN && g_strcmp0(options->json, "-") == 0 &&
+		(!options->output || g_str_equal(options->output, "-")))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--json - and the plan would both go to standard output; use --output");
 	if (options->in_place && g_str_equal(options->writer, "rebuild"))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--in-place and --writer rebuild exclude each other: a rebuilt ISO is a new file");
