@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The partition that the frames are left on: one with the name TR_STICK_LABEL, as a partition (GPT)
- * or a filesystem, that holds a FAT or an ext2, 3 or 4. Fields: Microsoft's FAT specification 1.03
- * (BS_VolLab), Linux: Documentation/filesystems/ext4/super.rst.
+ * or a filesystem, that holds a FAT or an ext2, 3 or 4. A FAT's name that counts is the one in its
+ * root directory, not the copy in its boot sector, which Windows leaves alone. Fields: Microsoft's
+ * FAT specification 1.03, sections 3 and 6; Linux: Documentation/filesystems/ext4/super.rst.
  */
 #include "trace/agent/agent.h"
 
@@ -19,7 +20,17 @@
 #include "reorder/guest/guest.h"
 #include "trace/agent/protocol.h"
 
-enum { FILES_MAX = 999, HEAD = 2048, EXT_AT = 1024, EXT_MAGIC_AT = 56, EXT_LABEL_AT = 120 };
+enum {
+	FILES_MAX = 999,
+	HEAD = 2048, /* bytes of a filesystem, and of a FAT's root, that are looked at */
+	EXT_AT = 1024,
+	EXT_MAGIC_AT = 56,
+	EXT_LABEL_AT = 120,
+	FAT_ENTRY = 32,
+	FAT_NAME = 11, /* bytes, then the attributes */
+	FAT_IS_LABEL = 8,
+	FAT_KIND_MASK = 0x3f,
+};
 
 /* Every root has this directory, and it is a mount, whose copy of ours nobody else sees. */
 static const char point[] = "/proc";
@@ -46,21 +57,51 @@ static bool is_label(const uint8_t *at, size_t size)
 	return size == length || at[length] == ' ' || at[length] == '\0';
 }
 
-/* The filesystem's type, or NULL; *named if it has the name. */
-static const char *look(const uint8_t *head, bool *named)
+static bool is_fat(const uint8_t *head)
 {
+	return head[510] == 0x55 && head[511] == 0xaa &&
+	       (!memcmp(head + 54, "FAT", 3) || !memcmp(head + 82, "FAT32", 5));
+}
+
+/* Where the root directory begins, in bytes. */
+static off_t fat_root(const uint8_t *head)
+{
+	off_t sector = tr_get16(head + 11), tables = head[16];
+	off_t size = tr_get16(head + 22), at = tr_get16(head + 14);
+
+	if (size > 0)
+		return (at + tables * size) * sector;
+	at += tables *
+	      (off_t)tr_get32(head + 36); /* FAT32: it is in clusters, from the second on */
+	return (at + ((off_t)tr_get32(head + 44) - 2) * head[13]) * sector;
+}
+
+static bool fat_is_named(int fd, const uint8_t *head)
+{
+	uint8_t root[HEAD];
+
+	if (pread(fd, root, sizeof root, fat_root(head)) != sizeof root)
+		return false;
+	for (const uint8_t *at = root; at < root + sizeof root && *at; at += FAT_ENTRY)
+		if ((at[FAT_NAME] & FAT_KIND_MASK) == FAT_IS_LABEL)
+			return is_label(at, FAT_NAME);
+	return false;
+}
+
+/* The filesystem's type, or NULL; *named if it has the name. */
+static const char *look(int fd, bool *named)
+{
+	uint8_t head[HEAD];
+
+	if (pread(fd, head, sizeof head, 0) != sizeof head)
+		return NULL;
 	if (tr_get16(head + EXT_AT + EXT_MAGIC_AT) == 0xef53) {
 		*named = is_label(head + EXT_AT + EXT_LABEL_AT, 16);
 		return "ext4";
 	}
-	if (head[510] != 0x55 || head[511] != 0xaa)
+	if (!is_fat(head))
 		return NULL;
-	if (!memcmp(head + 82, "FAT32", 5))
-		*named = is_label(head + 71, 11);
-	else if (!memcmp(head + 54, "FAT", 3))
-		*named = is_label(head + 43, 11);
-	else
-		return NULL;
+	*named = fat_is_named(fd, head);
 	return "vfat";
 }
 
@@ -78,7 +119,6 @@ static bool is_named_partition(const char *name)
 /* The type of the filesystem that the frames go to, or NULL. */
 static const char *examine(const char *name)
 {
-	uint8_t head[HEAD];
 	bool named = false;
 
 	for (const char *const *other = others; *other; other++)
@@ -87,9 +127,8 @@ static const char *examine(const char *name)
 	int fd = openat(dev, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	ssize_t n = pread(fd, head, sizeof head, 0);
+	const char *type = look(fd, &named);
 	close(fd);
-	const char *type = n == sizeof head ? look(head, &named) : NULL;
 	return named || is_named_partition(name) ? type : NULL;
 }
 
