@@ -10,7 +10,7 @@ requires qemu-system-x86_64 --version
 requires mcopy --version
 cd "$TMP" || exit 1
 
-"$IMAGES/tiny-iso" --bootloader none --initrd-comp lz4 ok.iso >/dev/null || exit 1
+"$IMAGES/tiny-iso" --bootloader isolinux --initrd-comp lz4 ok.iso >/dev/null || exit 1
 osirrox -indev ok.iso -extract /live/vmlinuz vmlinuz -extract /live/initrd.img initrd \
 	-extract /live/filesystem.squashfs squashfs >/dev/null 2>&1
 tiny_reads squashfs >wanted
@@ -22,6 +22,7 @@ boot() {
 	local i
 	truncate -s "$((($(stat -c %s initrd) + 3) / 4 * 4))" initrd # as a boot loader does
 	cat initrd segment >both
+	rm -f console
 	qemu-system-x86_64 -machine pc -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot -kernel vmlinuz \
 		-initrd both -append "boot=live components quiet console=ttyS0 panic=-1 rdinit=/reorder-agent/init $*" \
 		-cdrom ok.iso -drive file=stick,format=raw,if=virtio -chardev file,id=c,path=console -serial chardev:c \
@@ -43,6 +44,7 @@ refuse 2 'exclude each other' 'a trace before the boot' trace --make-boot-segmen
 ok 'nothing is left of them' test ! -e x
 head -c 100000 /dev/urandom >noise
 refuse 3 'noise: no recording of a boot' 'noise instead of frames' trace ok.iso --from-frames noise -o noise.trace
+refuse 2 'noise: this is the recording that is read' 'a trace over the recording' trace ok.iso --from-frames noise -o noise --force
 refuse 1 'none: No such file' 'no frames' trace ok.iso --from-frames none -o none.trace
 
 # Its initrd is LZ4, so that the segment has to be LZ4, too; the one for any other is a plain archive.

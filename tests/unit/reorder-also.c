@@ -246,7 +246,7 @@ static void test_check(void)
 	g_assert_true(ro_also_check(good, NULL));
 	g_assert_true(ro_also_check(none, NULL));
 	refuse("module",
-		"--also module: not a class (modules) and not a pattern; for the file of that name write "
+		"--also module: not a class (modules, auto) and not a pattern; for the file of that name write "
 		"./module");
 	refuse("", "--also : empty pattern");
 	refuse("a[", "--also a[: '[' without ']'");
