@@ -26,7 +26,7 @@ boot() {
 	qemu-system-x86_64 -machine pc -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot -kernel vmlinuz \
 		-initrd both -append "boot=live components quiet console=ttyS0 panic=-1 rdinit=/reorder-agent/init $*" \
 		-cdrom ok.iso -drive file=stick,format=raw,if=virtio -chardev file,id=c,path=console -serial chardev:c \
-		-chardev file,id=f,path=serial.frames -serial chardev:f &
+		-chardev file,id=f,path=serial.frames -serial chardev:f 2>qemu.err &
 	at_exit "kill $! 2>/dev/null"
 	for ((i = 0; i < 1800; i++)); do
 		grep -q 'reorder-agent: the trace is ' console 2>/dev/null && break
