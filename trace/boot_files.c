@@ -145,9 +145,9 @@ static gboolean make_initrd(const tr_booted *b, GError **error)
 {
 	g_autoptr(GByteArray) initrd = g_byte_array_new();
 	g_autoptr(GByteArray) appendix = NULL;
-	const char *beside = b->calibrating                        ? TR_AGENT_CALIBRATE
+	const char *beside = b->calibrating                      ? TR_AGENT_CALIBRATE
 			     : b->job->tracer == TR_TRACER_ATIME ? TR_AGENT_ATIME
-								   : NULL;
+								 : NULL;
 
 	if (b->calibrating)
 		append_nothing(initrd);

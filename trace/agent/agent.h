@@ -66,7 +66,6 @@ void ag_alone_finish(void);
 
 /* --- stick.c: a partition for the frames --- */
 
-bool ag_stick_prepare(void);
 /* Waits for it to be there. */
 void ag_stick_save(void);
 

@@ -78,7 +78,7 @@ bool ag_alone_open(void)
 	int number = wanted_line();
 
 	on_line = number >= 0;
-	return on_line ? ag_line_open(number) : ag_stick_prepare();
+	return on_line ? ag_line_open(number) : ag_dev >= 0;
 }
 
 void ag_alone_news(bool root)

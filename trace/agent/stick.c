@@ -38,15 +38,6 @@ static const char point[] = "/proc";
 /* Devices that are never it and may take long to answer, or are somebody's. */
 static const char *const others[] = {"loop", "ram", "zram", "sr", "fd", "dm-", NULL};
 
-static int dev = -1; /* a devtmpfs of our own */
-
-bool ag_stick_prepare(void)
-{
-	dev = ro_guest_hidden_mount(
-		"/" TR_AGENT_DIR "/mnt", "devtmpfs", MS_NOSUID | MS_NOEXEC, NULL);
-	return dev >= 0;
-}
-
 /* The label at a place, which blanks or NULs fill up. */
 static bool is_label(const uint8_t *at, size_t size)
 {
@@ -124,7 +115,7 @@ static const char *examine(const char *name)
 	for (const char *const *other = others; *other; other++)
 		if (!strncmp(name, *other, strlen(*other)))
 			return NULL;
-	int fd = openat(dev, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(ag_dev, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	const char *type = look(fd, &named);
@@ -187,7 +178,8 @@ static bool write_frames(void)
 /* In a mount namespace of our own, so that nothing in the system sees it. */
 static bool save_to(const char *name, const char *type)
 {
-	if (fchdir(dev) < 0 || mount(name, point, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+	if (fchdir(ag_dev) < 0 ||
+		mount(name, point, type, MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return false;
 	bool ok = write_frames();
 	int reason = errno;
