@@ -79,8 +79,12 @@ else
 fi
 
 # --- end rules ---
-trace ok --accel tcg --until console:'tiny: started' --until idle:500
+# On another machine: the agent is in a guest that UEFI has started, and the medium is elsewhere.
+trace ok --accel tcg --until console:'tiny: started' --until idle:500 --machine pc --firmware uefi \
+	--device rtl8139 --device cirrus --device virtio-scsi --cpu-model Nehalem
 is "$status $(header ok end-reason)" '0 console' 'a text on the console ends the boot'
+is "$(header ok machine), $(header ok devices), $(header ok cpu-model), $(header ok firmware)" \
+	'pc, rtl8139 cirrus virtio-scsi, Nehalem, uefi' 'the machine is in the trace'
 
 iso --init chatty "$TMP/chatty.iso"
 trace chatty --accel tcg --until idle:5 --until time:25
