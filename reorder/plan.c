@@ -208,8 +208,8 @@ static gboolean add_also(planner *p, const char *kernel, GError **error)
 
 	if (!values || !values[0])
 		return TRUE;
-	files = ro_also_find(p->tree, values, kernel, p->plan->differences.groups,
-		p->plan->also_names, error);
+	files = ro_also_find(
+		p->tree, values, kernel, p->plan->differences.groups, p->plan->also_names, error);
 	for (guint i = 0; files && i < files->len; i++) {
 		const ro_also_file *file = &g_array_index(files, ro_also_file, i);
 		g_autofree char *value = ro_escape(values[file->value]);

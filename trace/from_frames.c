@@ -61,7 +61,7 @@ gboolean tr_boot_from_frames(
 	g_auto(tr_booted) b = {.job = job};
 
 	*result = (tr_boot_result){0};
-	b.guest = tr_guest_new(job->tree, job->image->file->path);
+	b.guest = tr_guest_new(job->layers, job->layer_count);
 	if (!read_file(path, b.guest, error) || !check(path, b.guest, error))
 		return FALSE;
 	result->trace = tr_booted_trace(&b, error);

@@ -493,7 +493,7 @@ static void test_unlike_machines(void)
 		"hot " NET "ethernet/a/e1000.ko (open, 1 of 2 traces); "
 		"hot " NET "ethernet/b/8139too.ko (open, 1 of 2 traces); "
 		"class " NET "ethernet/c/other.ko (also auto)");
-	text = ro_plan_format(plan, fx.tree);
+	text = ro_plan_format(plan, fx.tree, NULL);
 	g_assert_nonnull(strstr(text->str, "\ntraces 2\nin-all 3\nin-some 3 kernel modules\n"
 					   "hardware 1 lib/modules/6.1/kernel/drivers/net\n"
 					   "hardware 2 " NET "ethernet\nhot 0 f"));
