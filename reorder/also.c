@@ -5,6 +5,7 @@
 
 #include "reorder/file_data.h"
 #include "reorder/glob.h"
+#include "reorder/hardware_group.h"
 #include "reorder/order.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
@@ -57,15 +58,24 @@ static const class_row modules_rows[] = {
 	{BASE_FIRMWARE, "", "iwlwifi-* intel amdgpu"},
 };
 
+static const char auto_name[] = "auto";
+
 static const also_class classes[] = {
 	{"modules", modules_rows, G_N_ELEMENTS(modules_rows), 64 << 20},
+	{auto_name, NULL, 0, 64 << 20}, /* the groups that the caller found */
 };
 
-/* One pattern of one value. */
+/* One pattern of one value, or one group of "auto". */
 typedef struct {
 	guint32 value;
-	ro_glob *glob;
+	ro_glob *glob; /* NULL: a group */
 } choice;
+
+typedef struct {
+	const GArray *groups; /* of ro_hardware_group, or NULL */
+	GArray *choices;
+	GTree *by_directory; /* of a group: its choice; the image could make hashes collide */
+} finder;
 
 /* A file that a pattern chose. */
 typedef struct {
@@ -104,7 +114,7 @@ static ro_glob *value_glob(const char *value, GError **error)
 
 	if (!is_pattern(value)) {
 		ro_fail(error, RO_ERROR_USAGE,
-			"--also %s: not a class (modules) and not a pattern; for the file of that name write ./%s",
+			"--also %s: not a class (modules, auto) and not a pattern; for the file of that name write ./%s",
 			value, value);
 		return NULL;
 	}
@@ -194,39 +204,72 @@ static gboolean add_class(GArray *choices, guint32 value, const also_class *clas
 	return TRUE;
 }
 
-static GArray *make_choices(
-	const img_tree *tree, const char *const *values, const char *kernel, GError **error)
+static void add_groups(finder *f, guint32 value)
 {
-	g_autoptr(GArray) choices = g_array_new(FALSE, FALSE, sizeof(choice));
+	choice c = {value, NULL};
 
-	g_array_set_clear_func(choices, choice_clear);
+	for (guint i = 0; f->groups && i < f->groups->len; i++) {
+		char *directory = g_array_index(f->groups, ro_hardware_group, i).directory;
+
+		if (!g_tree_lookup_extended(f->by_directory, directory, NULL, NULL))
+			g_tree_insert(
+				f->by_directory, directory, GUINT_TO_POINTER(f->choices->len));
+		g_array_append_val(f->choices, c);
+	}
+}
+
+static gboolean make_choices(finder *f, const img_tree *tree, const char *const *values,
+	const char *kernel, GError **error)
+{
 	for (guint32 value = 0; values[value]; value++) {
 		const also_class *class = find_class(values[value]);
 		choice c = {.value = value};
 
 		if (class) {
-			if (!add_class(choices, value, class, tree, kernel, error))
-				return NULL;
+			if (class->name == auto_name)
+				add_groups(f, value);
+			if (!add_class(f->choices, value, class, tree, kernel, error))
+				return FALSE;
 			continue;
 		}
 		c.glob = value_glob(values[value], error);
 		if (!c.glob)
-			return NULL;
-		g_array_append_val(choices, c);
+			return FALSE;
+		g_array_append_val(f->choices, c);
 	}
-	return g_steal_pointer(&choices);
+	return TRUE;
 }
 
 static guint32 first_match(const GArray *choices, const char *path)
 {
-	for (guint32 i = 0; i < choices->len; i++)
-		if (ro_glob_match(g_array_index(choices, choice, i).glob, path))
+	for (guint32 i = 0; i < choices->len; i++) {
+		const ro_glob *glob = g_array_index(choices, choice, i).glob;
+
+		if (glob && ro_glob_match(glob, path))
 			return i;
+	}
 	return IMG_NONE;
 }
 
-/* For every entry the first pattern that matches it, or a directory that it is in. */
-static guint32 *match_entries(const img_tree *tree, const GArray *choices, GError **error)
+/* The choice of the group that a file is of. */
+static guint32 group_match(const finder *f, const char *path)
+{
+	g_autofree char *directory =
+		g_tree_nnodes(f->by_directory) ? ro_hardware_group_of(path) : NULL;
+	gpointer found;
+
+	if (directory && g_tree_lookup_extended(f->by_directory, directory, NULL, &found))
+		return GPOINTER_TO_UINT(found);
+	return IMG_NONE;
+}
+
+static gboolean can_be_placed(const img_inode *inode)
+{
+	return inode->type == IMG_SYMLINK || ro_has_data(inode);
+}
+
+/* For every entry the first pattern that matches it or a directory that it is in, or its group. */
+static guint32 *match_entries(const img_tree *tree, const finder *f, GError **error)
 {
 	guint32 count = img_tree_entry_count(tree);
 	g_autofree guint32 *found = g_new(guint32, count);
@@ -236,7 +279,10 @@ static guint32 *match_entries(const img_tree *tree, const GArray *choices, GErro
 
 		if (ro_interrupted(error))
 			return NULL;
-		found[e] = first_match(choices, path);
+		found[e] = first_match(f->choices, path);
+		/* Not of a directory: all below would follow. */
+		if (can_be_placed(img_tree_inode(tree, img_tree_entry(tree, e)->inode)))
+			found[e] = MIN(found[e], group_match(f, path));
 	}
 	for (guint32 e = 0; e < count; e++) {
 		guint32 parent = img_tree_entry(tree, e)->parent;
@@ -248,11 +294,6 @@ static guint32 *match_entries(const img_tree *tree, const GArray *choices, GErro
 	return g_steal_pointer(&found);
 }
 
-static gboolean can_be_placed(const img_inode *inode)
-{
-	return inode->type == IMG_SYMLINK || ro_has_data(inode);
-}
-
 static int compare_hits(gconstpointer a, gconstpointer b)
 {
 	const hit *x = a, *y = b;
@@ -262,9 +303,9 @@ static int compare_hits(gconstpointer a, gconstpointer b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
-static GArray *find_hits(const img_tree *tree, const GArray *choices, GError **error)
+static GArray *find_hits(const img_tree *tree, const finder *f, GError **error)
 {
-	g_autofree guint32 *found = match_entries(tree, choices, error);
+	g_autofree guint32 *found = match_entries(tree, f, error);
 	g_autofree guint32 *positions = NULL;
 	GArray *hits;
 
@@ -324,18 +365,27 @@ static void warn(const char *value, const tally *sum)
 			class->limit >> 20, sum->left_out);
 }
 
-GArray *ro_also_find(const img_tree *tree, const char *const *values, const char *kernel,
-	GArray *names, GError **error)
+static void finder_clear(finder *f)
 {
-	g_autoptr(GArray) choices = make_choices(tree, values, kernel, error);
-	g_autoptr(GArray) hits = choices ? find_hits(tree, choices, error) : NULL;
+	g_array_unref(f->choices);
+	g_tree_unref(f->by_directory);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(finder, finder_clear)
+
+GArray *ro_also_find(const img_tree *tree, const char *const *values, const char *kernel,
+	const GArray *groups, GArray *names, GError **error)
+{
+	g_auto(finder) f = {groups, g_array_new(FALSE, FALSE, sizeof(choice)),
+		g_tree_new((GCompareFunc)strcmp)};
+	g_autoptr(GArray) hits = NULL;
 	g_autofree tally *tallies = NULL;
 	GArray *files;
 
-	if (!hits)
+	g_array_set_clear_func(f.choices, choice_clear);
+	if (!make_choices(&f, tree, values, kernel, error) || !(hits = find_hits(tree, &f, error)))
 		return NULL;
 	tallies = g_new0(tally, g_strv_length((char **)values));
-	files = take_hits(tree, choices, hits, values, tallies);
+	files = take_hits(tree, f.choices, hits, values, tallies);
 	for (guint32 value = 0; values[value]; value++) {
 		warn(values[value], &tallies[value]);
 		if (names)

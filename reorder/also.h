@@ -2,9 +2,10 @@
 /*
  * Files that are placed with the boot's although the traced boot did not read them (--also).
  *
- * A value is the name of a class (the tables in also.c; "modules": what a boot on other hardware
- * reads), or a pattern for paths (reorder/glob.h), told apart by one of "/ * ? [" in it. A pattern
- * that matches a directory takes all below it.
+ * A value is the name of a class ("modules": what a boot on other hardware reads, by the tables in
+ * also.c; "auto": the rest of the groups in which traces of unlike machines differ), or a pattern
+ * for paths (reorder/glob.h), told apart by one of "/ * ? [" in it. A pattern that matches a
+ * directory takes all below it.
  */
 #ifndef RO_ALSO_H
 #define RO_ALSO_H
@@ -22,10 +23,11 @@ gboolean ro_also_check(const char *const *values, GError **error);
 /*
  * The files that the values choose, each inode once: by value, by the class's table, by path.
  * kernel: whose modules are meant; those of all kernels if it is NULL or the image has none of it.
+ * groups: what "auto" means, of ro_hardware_group; NULL: nothing.
  * names: of guint, set to how many names in the image each value means; or NULL. Returns an array
  * of ro_also_file.
  */
 GArray *ro_also_find(const img_tree *tree, const char *const *values, const char *kernel,
-	GArray *names, GError **error);
+	const GArray *groups, GArray *names, GError **error);
 
 #endif

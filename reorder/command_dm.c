@@ -36,7 +36,7 @@ static gboolean print_table(
 	const ro_options *options, const li_iso *iso, const struct dmx_map *map, GError **error)
 {
 	guint64 size = iso->file_size / 512 * 512;
-	g_autofree char *medium = look_at(options->device, &size);
+	g_autofree char *medium = look_at(options->dm_device, &size);
 	g_autofree char *table = dmx_device_table(map, medium, size, error);
 
 	if (!table)
@@ -47,7 +47,7 @@ static gboolean print_table(
 
 static gboolean activate(const ro_options *options, const struct dmx_map *map, GError **error)
 {
-	const char *device = options->device ? options->device : default_device;
+	const char *device = options->dm_device ? options->dm_device : default_device;
 	guint64 bytes;
 
 	if (!dmx_device_activate(map, device, &bytes, error))

@@ -73,6 +73,7 @@ static void json_members(JsonBuilder *b, const ro_plan *plan)
 	ro_json_int(b, "hot_bytes", (gint64)plan->hot_bytes);
 	ro_json_int(b, "hot_stored_bytes", (gint64)plan->hot_stored);
 	ro_json_int(b, "unmatched", plan->unmatched);
+	ro_differences_json(&plan->differences, b);
 }
 
 static gboolean write_json(const ro_image_jobs *jobs, const char *path, GError **error)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "reorder/boot_segment.h"
 #include "reorder/input.h"
 #include "reorder/recording.h"
 #include "reorder/summary.h"
@@ -63,6 +64,8 @@ static gboolean check_output(const ro_options *options, GError **error)
 
 gboolean ro_command_trace(const ro_options *options, GError **error)
 {
+	if (options->segment)
+		return ro_boot_segment_make(options, error);
 	trace_run run = {.progress = ro_progress_new(options->quiet, options->verbose)};
 	gboolean ok = check_output(options, error) && run_stages(&run, options, error);
 

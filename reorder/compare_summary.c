@@ -285,6 +285,8 @@ static void json_results(JsonBuilder *b, const tr_comparison *c)
 
 static void json_conditions(JsonBuilder *b, const tr_comparison *c)
 {
+	g_autofree char *devices = tr_hardware_devices(&c->hardware);
+
 	begin(b, "drive");
 	ro_json_bytes(b, "name", c->drive.name);
 	for (size_t i = 0; tr_drive_param_name(i); i++)
@@ -294,6 +296,9 @@ static void json_conditions(JsonBuilder *b, const tr_comparison *c)
 	ro_json_bytes(b, "accelerator", c->accel == TR_ACCEL_KVM ? "kvm" : "tcg");
 	ro_json_int(b, "memory", (gint64)c->memory);
 	ro_json_int(b, "cpus", c->cpus);
+	ro_json_bytes(b, "machine", tr_chipset_name(c->hardware.chipset));
+	ro_json_bytes(b, "devices", devices);
+	ro_json_bytes(b, "cpu_model", c->hardware.cpu_model);
 	ro_json_bytes(b, "qemu", c->qemu);
 	json_number(b, "host_load", c->load);
 	ro_json_int(b, "date", c->date);

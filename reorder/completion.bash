@@ -19,14 +19,22 @@ _reorder_livecd() {
 	--until) mapfile -t COMPREPLY < <(compgen -W 'idle: console: time:' -- "$cur") && compopt -o nospace && return ;;
 	--firmware) mapfile -t COMPREPLY < <(compgen -W 'direct bios uefi' -- "$cur") && return ;;
 	--cpu) mapfile -t COMPREPLY < <(compgen -W 'laptop2008 laptop desktop' -- "$cur") && return ;;
+	--machine) mapfile -t COMPREPLY < <(compgen -W 'q35 pc' -- "$cur") && return ;;
+	--device)
+		[ "$verb" != dm ] || { _filedir && return; }
+		mapfile -t COMPREPLY < <(compgen -W 'e1000e e1000 rtl8139 pcnet vmxnet3 virtio-net std cirrus vmware qxl virtio-gpu
+			ahci ide usb-storage virtio-blk virtio-scsi ac97 es1370 hda usb-tablet usb-kbd virtio-tablet virtio-rng
+			virtio-balloon lsi megasas sdhci' -- "$cur")
+		return
+		;;
 	--drive | -d)
 		_filedir
 		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'cd dvd hdd usb2 usb3 bmc none' -- "$cur")
 		return
 		;;
 	--work-dir) _filedir -d && return ;;
-	--seed | --memory | -m | --cpus | --timeout | --runs | -n | --slow-motion) return ;;
-	--also) mapfile -t COMPREPLY < <(compgen -W 'modules' -- "$cur") && return ;;
+	--seed | --memory | -m | --cpus | --cpu-model | --timeout | --runs | -n | --slow-motion) return ;;
+	--also) mapfile -t COMPREPLY < <(compgen -W 'modules auto' -- "$cur") && return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		# shellcheck disable=SC2086

@@ -122,7 +122,9 @@ static void warn_of_also(const ro_image_jobs *jobs)
 
 			names += plan ? g_array_index(plan->also_names, guint, value) : 0;
 		}
-		if (names == 0)
+		if (names == 0 && g_str_equal(g_ptr_array_index(also, value), "auto"))
+			ro_warn("--also auto: the traces differ in no modules, firmware or display drivers");
+		else if (names == 0)
 			ro_warn("--also %s: nothing in %s is meant by it",
 				(const char *)g_ptr_array_index(also, value),
 				jobs->input->iso->path);

@@ -89,6 +89,18 @@ static gboolean set_save_trace(ro_options *o, const char *value, G_GNUC_UNUSED G
 	return TRUE;
 }
 
+static gboolean set_segment(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->segment = value;
+	return TRUE;
+}
+
+static gboolean set_frames(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->frames = value;
+	return TRUE;
+}
+
 static gboolean set_output(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
 	o->output = value;
@@ -277,6 +289,7 @@ static gboolean set_firmware(ro_options *o, const char *value, GError **error)
 	if (!choose(firmwares, "firmware", value, &firmware, error))
 		return FALSE;
 	o->firmware = (tr_firmware)firmware;
+	o->hardware.uefi = firmware == TR_FIRMWARE_UEFI;
 	return TRUE;
 }
 
@@ -303,9 +316,33 @@ static gboolean set_report(ro_options *o, const char *value, G_GNUC_UNUSED GErro
 	return TRUE;
 }
 
+static gboolean set_dm_device(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->dm_device = value;
+	return TRUE;
+}
+
+static gboolean set_machine(ro_options *o, const char *value, GError **error)
+{
+	static const choice chipsets[] = {
+		{"q35", TR_CHIPSET_Q35}, {"pc", TR_CHIPSET_PC}, {NULL, 0}};
+	int chipset;
+
+	if (!choose(chipsets, "machine", value, &chipset, error))
+		return FALSE;
+	o->hardware.chipset = (tr_chipset)chipset;
+	return TRUE;
+}
+
 static gboolean set_device(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
 {
-	o->device = value;
+	g_ptr_array_add(o->devices, (char *)value);
+	return TRUE;
+}
+
+static gboolean set_cpu_model(ro_options *o, const char *value, G_GNUC_UNUSED GError **error)
+{
+	o->hardware.cpu_model = value;
 	return TRUE;
 }
 
@@ -358,7 +395,8 @@ SWITCH(help)
 SWITCH(version)
 SWITCH(list_options)
 
-/* In the order of --help. An option without help text is not shown. */
+/* In the order of --help. An option without help text is not shown. A name may mean one thing for
+ * some verbs and another for others. */
 static const option options_table[] = {
 	{"trace", 't', "FILE", PLANS, TRUE, set_trace,
 		"use this trace; several are merged (without: boot)"},
@@ -367,12 +405,16 @@ static const option options_table[] = {
 		"write there (default: standard output)"},
 	{"diff", 0, NULL, TRACE, FALSE, set_diff,
 		"compare the traces A.trace and B.trace; nothing is booted"},
+	{"make-boot-segment", 0, "FILE", TRACE, FALSE, set_segment,
+		"write what makes a real machine record its boot, and say how; IN.iso may be left out"},
+	{"from-frames", 0, "FILE", TRACE, FALSE, set_frames,
+		"make the trace of what such a machine has recorded"},
 	{"order", 0, "ORDER", PLANS, FALSE, set_order, "access (default), size, path, random"},
 	{"seed", 0, "N", PLANS, FALSE, set_seed, "of --order random (default 1)"},
 	{"layout", 0, "WHERE", PLANS, FALSE, set_layout,
 		"boot files at the end (default) or front of the image"},
 	{"also", 0, "GLOB|CLASS", PLANS, TRUE, set_also,
-		"add files behind the traced ones; class: modules"},
+		"add files behind the traced ones; class: modules, or auto (what hardware decides)"},
 	{"engine", 0, "NAME", REORDER, FALSE, set_engine, "auto (default), splice, mksquashfs"},
 	{"writer", 0, "NAME", REORDER, FALSE, set_writer,
 		"auto (default), patch (in the place of the old image), rebuild"},
@@ -386,7 +428,7 @@ static const option options_table[] = {
 		"read the hot region to RAM and make /dev/mapper/reorder-hot"},
 	{"release", 0, NULL, DM, FALSE, set_release, "give the RAM back"},
 	{"status", 0, NULL, DM, FALSE, set_status, "say what is in RAM"},
-	{"device", 0, "DEVICE", DM, FALSE, set_device, "where the medium is (default /dev/sr0)"},
+	{"device", 0, "DEVICE", DM, FALSE, set_dm_device, "where the medium is (default /dev/sr0)"},
 	{"format", 'f', "FORMAT", PLAN, FALSE, set_format,
 		"plan (default), mksquashfs, gensquashfs"},
 	{"tracer", 0, "NAME", REORDER | TRACE, FALSE, set_tracer,
@@ -398,13 +440,19 @@ static const option options_table[] = {
 	{"accel", 0, "NAME", BOOTS, FALSE, set_accel, "auto (default), kvm, tcg"},
 	{"memory", 'm', "SIZE", BOOTS, FALSE, set_memory, "of the virtual machine, like 4G"},
 	{"cpus", 0, "N", BOOTS, FALSE, set_cpus, "of the virtual machine"},
+	{"machine", 0, "NAME", BOOTS, FALSE, set_machine, "its chipset: q35 (default), pc"},
+	{"device", 0, "NAME", BOOTS, TRUE, set_device,
+		"its network card, display, way to the medium, or one more device; see the manual"},
+	{"cpu-model", 0, "NAME", BOOTS, FALSE, set_cpu_model,
+		"its processor, as QEMU calls it (default: the host's, or all that can be emulated)"},
+	{"firmware", 0, "NAME", BOOTS, FALSE, set_firmware,
+		"direct (default), bios, uefi; the recorded boot is always started directly"},
 	{"timeout", 0, "SECONDS", BOOTS, FALSE, set_timeout, "longest the boot may take here"},
 	{"compare", 0, NULL, REORDER, FALSE, set_compare,
 		"then compare the boot times of both ISOs"},
 	{"drive", 'd', "NAME|FILE", COMPARES | SIMULATE, FALSE, set_drive,
 		"cd (default), dvd, hdd, usb2, usb3, bmc, none, or a file; simulate: default all"},
 	{"runs", 'n', "N", COMPARES, FALSE, set_runs, "boots of each ISO (default 3)"},
-	{"firmware", 0, "NAME", COMPARES, FALSE, set_firmware, "direct (default), bios, uefi"},
 	{"cpu", 0, "NAME", COMPARES, FALSE, set_cpu,
 		"modelled processor: laptop2008 (default), laptop, desktop"},
 	{"slow-motion", 0, "K", COMPARES | SIMULATE, FALSE, set_slow_motion,
@@ -451,17 +499,35 @@ static ro_verb find_verb(int *argc, char ***argv)
 	return RO_VERB_REORDER;
 }
 
+/* The row for the verb, or the first one of that name if there is none. */
+static const option *row_of(const char *name, ro_verb verb)
+{
+	const option *first = NULL;
+
+	for (guint i = 0; i < G_N_ELEMENTS(options_table); i++) {
+		const option *o = &options_table[i];
+		if (!g_str_equal(o->name, name))
+			continue;
+		if (o->verbs & 1 << verb)
+			return o;
+		first = first ? first : o;
+	}
+	return first;
+}
+
 /* getopt_long's tables, made from ours; val is the index plus 1 over the range of characters. */
-static struct option *long_options(char *letters)
+static struct option *long_options(ro_verb verb, char *letters)
 {
 	guint n = G_N_ELEMENTS(options_table);
-	struct option *table = g_new0(struct option, n + 1);
+	struct option *table = g_new0(struct option, n + 1), *next = table;
 
 	*letters++ = ':'; /* a missing value is told apart from an unknown option */
 	for (guint i = 0; i < n; i++) {
 		const option *o = &options_table[i];
-		table[i] = (struct option){o->name, o->value ? required_argument : no_argument,
-			NULL, CHAR_MAX + 1 + (int)i};
+		if (o != row_of(o->name, verb))
+			continue;
+		*next++ = (struct option){o->name, o->value ? required_argument : no_argument, NULL,
+			CHAR_MAX + 1 + (int)i};
 		if (!o->letter)
 			continue;
 		*letters++ = o->letter;
@@ -503,7 +569,7 @@ static gboolean parse_options(
 	ro_options *options, int argc, char **argv, guint64 *given, GError **error)
 {
 	char letters[2 * G_N_ELEMENTS(options_table) + 2];
-	g_autofree struct option *table = long_options(letters);
+	g_autofree struct option *table = long_options(options->verb, letters);
 	int value;
 
 	*given = 0;
@@ -532,6 +598,8 @@ static gboolean take_arguments(ro_options *options, int argc, char **argv, GErro
 					       : second_arguments[options->verb];
 	int given = argc - optind, wanted = second ? 2 : 1;
 
+	if (given == 0 && options->segment)
+		return TRUE;
 	if (given < wanted)
 		return ro_fail(error, RO_ERROR_USAGE, "%s is missing; usage: reorder-livecd %s",
 			given == 0 ? first : second, synopses[options->verb]);
@@ -599,19 +667,44 @@ static gboolean check_bootless(const ro_options *options, guint64 given, GError 
 		       "--read-log goes with --tracer blocks only: nothing else can be learnt from reads");
 }
 
+static gboolean asks_for_auto(const ro_options *options)
+{
+	for (guint i = 0; i < options->also->len; i++)
+		if (g_str_equal(g_ptr_array_index(options->also, i), "auto"))
+			return TRUE;
+	return FALSE;
+}
+
+/* Where the trace comes from. */
+static gboolean check_traces(const ro_options *options, GError **error)
+{
+	if (options->traces->len < 2 && asks_for_auto(options))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--also auto needs two or more --trace, of unlike machines: in what they differ is what hardware decides");
+	if (options->save_trace && options->traces->len > 0)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--save-trace and --trace exclude each other: nothing is recorded");
+	if (options->segment && options->frames)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--make-boot-segment and --from-frames exclude each other: one comes before that boot, one after it");
+	if (options->segment && options->output)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--make-boot-segment and --output exclude each other: there is no trace yet");
+	return tr_hardware_check(&options->hardware, error);
+}
+
 static gboolean check_together(const ro_options *options, guint64 given, GError **error)
 {
 	const char *alone = needs_compare(options, given);
 
+	if (!check_traces(options, error))
+		return FALSE;
 	if (options->verb == RO_VERB_PLAN && options->traces->len == 0 && options->also->len == 0)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"plan needs a --trace; make one with reorder-livecd trace");
 	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"dm needs one of --table, --activate, --release, --status");
-	if (options->save_trace && options->traces->len > 0)
-		return ro_fail(error, RO_ERROR_USAGE,
-			"--save-trace and --trace exclude each other: nothing is recorded");
 	if (options->verb == RO_VERB_PLAN && g_strcmp0(options->json, "-") == 0 &&
 		(!options->output || g_str_equal(options->output, "-")))
 		return ro_fail(error, RO_ERROR_USAGE,
@@ -653,7 +746,8 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 		.runs = 3,
 		.processor = &tr_processors[0],
 		.traces = g_ptr_array_new(),
-		.also = g_ptr_array_new()};
+		.also = g_ptr_array_new(),
+		.devices = g_ptr_array_new()};
 	options->untils = g_array_new(FALSE, FALSE, sizeof(tr_until));
 	g_array_set_clear_func(options->untils, clear_until);
 	options->verb = find_verb(&argc, &argv);
@@ -661,6 +755,8 @@ gboolean ro_options_parse(ro_options *options, int argc, char **argv, GError **e
 		return FALSE;
 	if (options->help || options->version || options->list_options)
 		return TRUE;
+	g_ptr_array_add(options->devices, NULL);
+	options->hardware.devices = (const char *const *)options->devices->pdata;
 	if (!take_arguments(options, argc, argv, error) || !check_together(options, given, error))
 		return FALSE;
 	g_ptr_array_add(options->also, NULL);
@@ -671,6 +767,7 @@ void ro_options_clear(ro_options *options)
 {
 	g_ptr_array_unref(options->traces);
 	g_ptr_array_unref(options->also);
+	g_ptr_array_unref(options->devices);
 	g_array_unref(options->untils);
 }
 

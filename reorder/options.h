@@ -38,6 +38,8 @@ typedef struct {
 	const char *other;      /* compare: B.iso; trace --diff: B.trace */
 	GPtrArray *traces;      /* of const char * */
 	const char *save_trace; /* or NULL */
+	const char *segment;    /* trace: --make-boot-segment, or NULL; then input may be NULL */
+	const char *frames;     /* trace: --from-frames, or NULL */
 	const char *json;       /* or NULL */
 	const char *work_dir;   /* or NULL */
 	const char *engine;     /* "auto" or the name of one */
@@ -45,7 +47,7 @@ typedef struct {
 	gboolean in_place;      /* there is no output */
 	ro_preload_mode preload;
 	ro_dm_action dm;
-	const char *device; /* dm: where the medium is, or NULL */
+	const char *dm_device; /* dm: where the medium is, or NULL */
 	ro_order order;
 	ro_layout layout;
 	ro_format format;
@@ -54,8 +56,10 @@ typedef struct {
 	tr_tracer tracer;
 	const char *read_log; /* trace: of this log instead of a boot, or NULL */
 	tr_accel accel;
-	guint64 memory;     /* bytes; 0: chosen by the boot */
-	guint cpus;         /* 0: chosen */
+	guint64 memory; /* bytes; 0: chosen by the boot */
+	guint cpus;     /* 0: chosen */
+	tr_hardware hardware;
+	GPtrArray *devices; /* of const char *, what hardware.devices points to; ends with NULL */
 	double timeout;     /* host seconds; 0: chosen */
 	GArray *untils;     /* of tr_until */
 	gboolean compare;   /* reorder: compare the new ISO with the old one */

@@ -48,14 +48,15 @@ static gboolean check_one(GHashTable *seen, const char *path, gboolean force, GE
 gboolean ro_output_files_check(const ro_options *options, GError **error)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	const char *written[] = {
-		options->output, options->save_trace, options->json, options->report};
+	const char *written[] = {options->output, options->save_trace, options->json,
+		options->report, options->segment};
 
-	if (!*options->input)
+	if (options->input && !*options->input)
 		return ro_fail(error, RO_ERROR_USAGE, "the name of the input is empty");
 	remember(seen, options->input, "the input itself");
 	remember(seen, options->other, "an input");
 	remember(seen, options->read_log, "the log that is read");
+	remember(seen, options->frames, "the recording that is read");
 	for (guint i = 0; i < options->traces->len; i++)
 		remember(seen, g_ptr_array_index(options->traces, i), "a trace that is read");
 	for (gsize i = 0; i < G_N_ELEMENTS(written); i++)

@@ -21,6 +21,7 @@ typedef struct {
 	guint32 inode;
 	int how; /* tr_how, HOW_LOOKUP */
 	guint64 bytes;
+	guint traces;     /* that have it; 0: not merged, or not accessed itself */
 	const char *also; /* reason of an added one, or NULL */
 } access_note;
 
@@ -47,6 +48,7 @@ void ro_plan_free(ro_plan *plan)
 	g_array_unref(plan->symlinks);
 	g_free(plan->first_unmatched);
 	g_array_unref(plan->also_names);
+	ro_differences_clear(&plan->differences);
 	g_string_chunk_free(plan->strings);
 	g_free(plan);
 }
@@ -89,6 +91,7 @@ static void note(planner *p, const access_note *new)
 	old = &g_array_index(p->notes, access_note, index);
 	old->how = MAX(old->how, new->how);
 	old->bytes = MAX(old->bytes, new->bytes);
+	old->traces = MAX(old->traces, new->traces);
 }
 
 /* The directories on the way to an inode, the root first. */
@@ -107,7 +110,9 @@ static void note_parents(planner *p, guint32 inode, const char *also)
 		entry = parent;
 	}
 	for (guint i = parents->len; i > 0; i--) {
-		access_note n = {g_array_index(parents, guint32, i - 1), HOW_LOOKUP, 0, also};
+		access_note n = {.inode = g_array_index(parents, guint32, i - 1),
+			.how = HOW_LOOKUP,
+			.also = also};
 
 		note(p, &n);
 	}
@@ -116,7 +121,7 @@ static void note_parents(planner *p, guint32 inode, const char *also)
 /* FALSE if the image has no such path. */
 static gboolean note_event(planner *p, const tr_event *event)
 {
-	access_note n = {.how = event->how, .bytes = event->bytes};
+	access_note n = {.how = event->how, .bytes = event->bytes, .traces = event->traces};
 
 	n.inode = img_tree_resolve(p->tree, event->path, event->kind != TR_SYMLINK);
 	if (n.inode == IMG_NONE)
@@ -174,6 +179,28 @@ static gboolean add_trace(planner *p, const tr_trace *trace, GError **error)
 	return note_trace(p, trace, &total, error) && check_match(p, total, error);
 }
 
+static gboolean in_some_only(const planner *p, const access_note *n)
+{
+	return n->traces > 0 && n->traces < p->plan->differences.traces;
+}
+
+static void find_differences(planner *p, const tr_trace *trace)
+{
+	ro_differences *differences = &p->plan->differences;
+	g_autoptr(GArray) inodes = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+	differences->traces = trace ? trace->merged : 0;
+	for (guint i = 0; i < p->notes->len; i++) {
+		const access_note *n = &g_array_index(p->notes, access_note, i);
+
+		if (in_some_only(p, n))
+			g_array_append_val(inodes, n->inode);
+		else if (n->traces > 0)
+			differences->in_all++;
+	}
+	ro_differences_find(differences, p->tree, inodes);
+}
+
 static gboolean add_also(planner *p, const char *kernel, GError **error)
 {
 	const char *const *values = p->options->also;
@@ -181,13 +208,17 @@ static gboolean add_also(planner *p, const char *kernel, GError **error)
 
 	if (!values || !values[0])
 		return TRUE;
-	files = ro_also_find(p->tree, values, kernel, p->plan->also_names, error);
+	files = ro_also_find(
+		p->tree, values, kernel, p->plan->differences.groups, p->plan->also_names, error);
 	for (guint i = 0; files && i < files->len; i++) {
 		const ro_also_file *file = &g_array_index(files, ro_also_file, i);
 		g_autofree char *value = ro_escape(values[file->value]);
 		g_autofree char *reason = g_strconcat("also ", value, NULL);
 		const char *kept = g_string_chunk_insert_const(p->plan->strings, reason);
-		access_note n = {file->inode, TR_OPEN, TR_BYTES_UNKNOWN, kept};
+		access_note n = {.inode = file->inode,
+			.how = TR_OPEN,
+			.bytes = TR_BYTES_UNKNOWN,
+			.also = kept};
 
 		if (p->note_of[file->inode] != IMG_NONE)
 			continue;
@@ -204,11 +235,19 @@ static gboolean partly_read(const img_inode *inode, const access_note *n)
 	return n->bytes < inode->size / PARTLY_SHARE;
 }
 
-static const char *reason_of(const access_note *n)
+static const char *reason_of(const planner *p, const access_note *n, const char *reason)
 {
+	g_autofree char *text = NULL;
+
 	if (n->also)
 		return n->also;
-	return n->how == HOW_LOOKUP ? "lookup" : tr_how_name((tr_how)n->how);
+	if (!reason)
+		reason = n->how == HOW_LOOKUP ? "lookup" : tr_how_name((tr_how)n->how);
+	if (!in_some_only(p, n))
+		return reason;
+	text = g_strdup_printf(
+		"%s, %u of %u traces", reason, n->traces, p->plan->differences.traces);
+	return g_string_chunk_insert_const(p->plan->strings, text);
 }
 
 static void append_item(GArray *items, const access_note *n, const char *reason)
@@ -230,7 +269,7 @@ static void append_files(planner *p, GArray *part, const char *reason)
 	for (guint i = 0; i < part->len; i++) {
 		const access_note *n = g_array_index(part, hot_file, i).note;
 
-		append_item(p->plan->files, n, reason ? reason : reason_of(n));
+		append_item(p->plan->files, n, reason_of(p, n, reason));
 	}
 }
 
@@ -278,9 +317,9 @@ static void plan_others(planner *p)
 		img_type type = img_tree_inode(p->tree, n->inode)->type;
 
 		if (type == IMG_DIR)
-			append_item(p->plan->dirs, n, reason_of(n));
+			append_item(p->plan->dirs, n, reason_of(p, n, NULL));
 		else if (type == IMG_SYMLINK)
-			append_item(p->plan->symlinks, n, reason_of(n));
+			append_item(p->plan->symlinks, n, reason_of(p, n, NULL));
 	}
 }
 
@@ -326,6 +365,7 @@ ro_plan *ro_plan_new(
 	memset(p.note_of, 0xff, inodes * sizeof(*p.note_of)); /* IMG_NONE */
 	if (!add_trace(&p, trace, error))
 		return NULL;
+	find_differences(&p, trace);
 	if (!add_also(&p, trace ? trace->kernel_version : NULL, error))
 		return NULL;
 	p.positions = inode_positions(tree);

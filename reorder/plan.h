@@ -5,6 +5,7 @@
 #ifndef RO_PLAN_H
 #define RO_PLAN_H
 
+#include "reorder/differences.h"
 #include "reorder/image/image_tree.h"
 #include "trace/trace.h"
 
@@ -21,7 +22,8 @@ typedef struct {
 	ro_group group;
 	guint32 rank;       /* position in the plan, from 0 */
 	const char *reason; /* "open", "exec", "read", "partly read", "lookup" (a directory on the
-			       way), "also modules", …; owned by the plan */
+			       way), "also modules", …; of a merged trace, where not all have it,
+			       "read, 1 of 2 traces"; owned by the plan */
 } ro_plan_item;
 
 typedef struct {
@@ -32,12 +34,13 @@ typedef struct {
 	GArray *symlinks; /* of ro_plan_item */
 	guint unmatched;  /* traced paths that the image does not have (made at run time, or another
 			     build) */
-	char *first_unmatched; /* an example, or NULL */
-	guint hot_files;       /* of files: in RO_GROUP_HOT */
-	guint64 hot_bytes;     /* unpacked */
-	guint64 hot_stored;    /* data blocks as stored; fragments by their share */
-	GArray *also_names;    /* of guint: for each value of also, how many names it means */
-	GStringChunk *strings; /* owns the reasons */
+	char *first_unmatched;      /* an example, or NULL */
+	ro_differences differences; /* of the traces */
+	guint hot_files;            /* of files: in RO_GROUP_HOT */
+	guint64 hot_bytes;          /* unpacked */
+	guint64 hot_stored;         /* data blocks as stored; fragments by their share */
+	GArray *also_names;         /* of guint: for each value of also, how many names it means */
+	GStringChunk *strings;      /* owns the reasons */
 } ro_plan;
 
 typedef struct {

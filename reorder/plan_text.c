@@ -36,6 +36,7 @@ GString *ro_plan_format(const ro_plan *plan, const img_tree *tree, const char *i
 	g_string_append_printf(out, "directories %u\n", plan->dirs->len);
 	g_string_append_printf(out, "symlinks %u\n", plan->symlinks->len);
 	g_string_append_printf(out, "unmatched %u\n", plan->unmatched);
+	ro_differences_format(&plan->differences, out);
 	append_items(out, tree, plan->files, 'f');
 	append_items(out, tree, plan->dirs, 'd');
 	append_items(out, tree, plan->symlinks, 'l');

@@ -16,12 +16,13 @@ tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *inp
 
 	return (tr_boot_job){
 		.iso = input->iso,
-		.entry = li_iso_default_entry(input->iso),
-		.layers = (const img_layer *)input->layers->data,
-		.layer_count = input->layers->len,
+		.entry = input->iso ? li_iso_default_entry(input->iso) : NULL,
+		.layers = input->layers ? (const img_layer *)input->layers->data : NULL,
+		.layer_count = input->layers ? input->layers->len : 0,
 		.accel = options->accel,
 		.memory = options->memory,
 		.cpus = options->cpus,
+		.hardware = options->hardware,
 		.timeout = options->timeout,
 		.untils = given ? (const tr_until *)options->untils->data : &default_until,
 		.until_count = given ? options->untils->len : 1,
@@ -64,6 +65,8 @@ gboolean ro_recording_check(const ro_options *options, const ro_input *input, GE
 
 	if (options->traces->len > 0)
 		return TRUE;
+	if (options->frames)
+		return TRUE;
 	if (!can_map_reads(options, input, error))
 		return FALSE;
 	return options->read_log || (have_entry(&job, error) && tr_boot_check(&job, error));
@@ -97,6 +100,8 @@ gboolean ro_recording_make(ro_recording *recording, const ro_options *options,
 		recording->boot.trace = ro_recording_read_traces(options, error);
 		return recording->boot.trace != NULL;
 	}
+	if (options->frames)
+		return tr_boot_from_frames(&job, options->frames, &recording->boot, error);
 	job.workdir = workdir;
 	job.progress = progress;
 	recording->from_log = options->read_log != NULL;

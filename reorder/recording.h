@@ -13,8 +13,9 @@ typedef struct {
 	tr_boot_result boot; /* trace is never NULL after success */
 } ro_recording;
 
-/* The boot as the options have it, without progress and work directory; its entry may be NULL. What
- * it points to is the options' and the input's. */
+/* The boot as the options have it, without progress and work directory; its entry may be NULL, all
+ * of the input too (a boot of something that is not at hand). What it points to is the options' and
+ * the input's. */
 tr_boot_job ro_recording_boot_job(const ro_options *options, const ro_input *input);
 
 /* What would make the boot fail later, before any long work; nothing if there are trace files. */

@@ -88,6 +88,12 @@ static void print_plan(const ro_plan *plan, FILE *out)
 	if (plan->files->len > plan->hot_files)
 		fprintf(out, ", and %s by --also", grouped(plan->files->len - plan->hot_files));
 	fputc('\n', out);
+	if (plan->differences.traces > 1)
+		fprintf(out,
+			"  merged     %u traces: %s in all of them, %s in some; hardware decides about %u groups\n",
+			plan->differences.traces, grouped(plan->differences.in_all),
+			grouped(ro_differences_in_some(&plan->differences)),
+			plan->differences.groups->len);
 	if (plan->unmatched == 0)
 		return;
 	g_autofree char *example =
@@ -215,6 +221,10 @@ static void json_boot(JsonBuilder *b, const ro_recording *recording)
 	ro_json_int(b, "events", trace->events->len);
 	ro_json_bytes(b, "tracer", trace->tracer);
 	ro_json_bytes(b, "accelerator", trace->accelerator);
+	ro_json_bytes(b, "machine", trace->machine);
+	ro_json_bytes(b, "devices", trace->devices);
+	ro_json_bytes(b, "cpu_model", trace->cpu_model);
+	ro_json_bytes(b, "firmware", trace->firmware);
 	ro_json_bytes(b, "end_reason", trace->end_reason);
 	ro_json_double(b, "end_time", trace->end_time);
 	ro_json_double(b, "root_time", trace->root_time);
@@ -239,6 +249,7 @@ static void json_plan(JsonBuilder *b, const ro_plan *plan)
 	ro_json_int(b, "directories", plan->dirs->len);
 	ro_json_int(b, "symlinks", plan->symlinks->len);
 	ro_json_int(b, "unmatched", plan->unmatched);
+	ro_differences_json(&plan->differences, b);
 	json_builder_end_object(b);
 }
 

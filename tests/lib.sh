@@ -96,6 +96,13 @@ refuse() {
 	is "$(grep -c . <<<"$err")" 1 "$name: one line"
 }
 
+# tiny_reads SQUASHFS: what the guest of tests/images/tiny-iso reads of its image, in its order.
+tiny_reads() {
+	printf '%s\n' usr/sbin/init usr/bin/busybox etc/tiny.conf etc/read-order
+	unsquashfs -cat "$1" etc/read-order |
+		sed 's/^[a-z]* //; s,^/e/,/etc/,; s,^/bin/,/usr/bin/,; s,^/,,; s,^\\043,#,; s,/\\043,/#,'
+}
+
 # requires COMMAND…: skips the whole test unless the command succeeds.
 requires() {
 	"$@" >/dev/null 2>&1 && return

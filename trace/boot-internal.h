@@ -5,6 +5,7 @@
 #define TR_BOOT_INTERNAL_H
 
 #include "trace/boot.h"
+#include "trace/ovmf.h"
 #include "trace/session.h"
 
 /* What one boot needs and gives; everything but the job is owned. */
@@ -14,8 +15,10 @@ typedef struct {
 	gboolean measuring;   /* waiting for the medium is not being idle */
 	gboolean agentless;   /* the guest is as it is; set when it starts */
 	char *kernel, *initrd, *cmdline, *qemu_log, *read_log;
-	GPtrArray *dropped; /* of char *: words that were taken out of the command line */
-	guint64 memory;     /* bytes */
+	const tr_ovmf *ovmf; /* NULL: SeaBIOS */
+	char *uefi_vars;     /* its variables */
+	GPtrArray *dropped;  /* of char *: words that were taken out of the command line */
+	guint64 memory;      /* bytes */
 	const char *accelerator;
 	tr_guest *guest;
 	tr_session_end end;
@@ -34,6 +37,24 @@ gboolean tr_booted_take_blocks(
  * not work, warns. */
 void tr_booted_take_atimes(const tr_booted *b, tr_trace *trace);
 gboolean tr_booted_cut_sweep(const tr_booted *b, GArray *reads, GError **error);
+
+enum { TR_INITRD_LIMIT = 1 << 30 }; /* bytes */
+
+/* RO_ERROR_UNSUITABLE if the entry's file is not there. */
+const li_file *tr_boot_need_file(const tr_boot_job *job, const char *path, GError **error);
+
+/* ... or if it has no initrd, to which the agent could be added. */
+gboolean tr_boot_check_initrds(const tr_boot_job *job, GError **error);
+
+/* Path of the agent's program; owned by the caller. */
+char *tr_boot_agent(GError **error);
+
+/* Writes b->kernel and b->initrd. */
+gboolean tr_booted_write(const tr_booted *b, GError **error);
+
+/* What the guest has told, as a trace: RO_ERROR_UNSUITABLE if it read nothing of the image. */
+tr_trace *tr_booted_trace(const tr_booted *b, GError **error);
+void tr_booted_warn_of_losses(const tr_booted *b, const tr_trace *trace);
 
 /* b->job is set. Clear it in either case. */
 gboolean tr_booted_run(tr_booted *b, GError **error);

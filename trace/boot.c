@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/boot-internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "iso/initrd.h"
 #include "iso/kernel_image.h"
 #include "reorder/util/error.h"
 #include "trace/agent/protocol.h"
@@ -17,9 +13,6 @@
 
 enum {
 	MEBI = 1 << 20,
-	KERNEL_LIMIT = 256 * MEBI,
-	INITRD_LIMIT = 1024 * MEBI,
-	AGENT_LIMIT = 16 * MEBI,
 	MEMORY_DEFAULT = 2048, /* MiB */
 	MEMORY_BESIDE_INITRD = 1024,
 	CPUS_DEFAULT = 2,
@@ -27,28 +20,15 @@ enum {
 	TIMEOUT_KVM = 300,
 	TIMEOUT_TCG = 1200,
 	SETTLE = 8,
-	INITRD_ALIGNMENT = 4, /* as boot loaders put several initrds into memory */
 };
 
 static const double coverage_wanted = 0.9;
-static const char agent_name[] = "reorder-agent";
 
 /* --- before --- */
 
-static const li_file *need_file(const tr_boot_job *job, const char *path, GError **error)
-{
-	const li_file *file = li_iso_find(job->iso, path);
-
-	if (!file)
-		ro_fail(error, RO_ERROR_UNSUITABLE,
-			"%s:%s: the boot entry of %s:%u names it, but it is not there",
-			job->iso->path, path, job->entry->config, job->entry->line);
-	return file;
-}
-
 static gboolean check_kernel(const tr_boot_job *job, GError **error)
 {
-	const li_file *file = need_file(job, job->entry->kernel, error);
+	const li_file *file = tr_boot_need_file(job, job->entry->kernel, error);
 	li_kernel kernel = {0};
 
 	if (!file || !li_kernel_read(job->iso, file, &kernel, error))
@@ -59,18 +39,6 @@ static gboolean check_kernel(const tr_boot_job *job, GError **error)
 	return ro_fail(error, RO_ERROR_UNSUITABLE,
 		"%s:%s: a 32-bit kernel, on which the guest agent does not run; use --tracer blocks, or record its boot elsewhere and use --trace",
 		job->iso->path, file->path);
-}
-
-static gboolean check_initrds(const tr_boot_job *job, GError **error)
-{
-	if (job->entry->initrds->len == 0 && !tr_boot_without_agent(job))
-		return ro_fail(error, RO_ERROR_UNSUITABLE,
-			"%s: the boot entry of %s:%u has no initrd, which the guest agent has to be added to; use --tracer blocks",
-			job->iso->path, job->entry->config, job->entry->line);
-	for (guint i = 0; i < job->entry->initrds->len; i++)
-		if (!need_file(job, g_ptr_array_index(job->entry->initrds, i), error))
-			return FALSE;
-	return TRUE;
 }
 
 static char *new_cmdline(const tr_boot_job *job, GPtrArray *dropped, GError **error)
@@ -88,131 +56,16 @@ gboolean tr_boot_check(const tr_boot_job *job, GError **error)
 
 	if (!tr_qemu_check(error) || !tr_medium_server_check(error))
 		return FALSE;
-	if (!tr_boot_without_agent(job) && !(agent = ro_own_file(agent_name, error)))
+	if (!tr_boot_without_agent(job) && !(agent = tr_boot_agent(error)))
 		return FALSE;
 	if (job->accel == TR_ACCEL_KVM && !tr_kvm_check(error))
 		return FALSE;
-	if (!check_kernel(job, error) || !check_initrds(job, error))
+	if (job->hardware.uefi && !tr_ovmf_find(error))
+		return FALSE;
+	if (!check_kernel(job, error) || !tr_boot_check_initrds(job, error))
 		return FALSE;
 	cmdline = new_cmdline(job, NULL, error);
 	return cmdline != NULL;
-}
-
-/* --- kernel and initrd --- */
-
-static char *scratch(const tr_boot_job *job, const char *name)
-{
-	return g_build_filename(job->workdir, name, NULL);
-}
-
-static gboolean write_all(int fd, const guint8 *bytes, gsize length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return FALSE;
-		bytes += n;
-		length -= (gsize)n;
-	}
-	return TRUE;
-}
-
-static gboolean write_file(const char *path, const guint8 *bytes, gsize length, GError **error)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return ro_fail_errno(error, errno, "%s", path);
-	gboolean ok = write_all(fd, bytes, length);
-	int reason = errno;
-	if (close(fd) < 0 && ok) {
-		ok = FALSE;
-		reason = errno;
-	}
-	return ok || ro_fail_errno(error, reason, "%s", path);
-}
-
-static gboolean make_kernel(const tr_boot_job *job, const char *path, GError **error)
-{
-	const li_file *file = need_file(job, job->entry->kernel, error);
-	g_autoptr(GBytes) bytes = file ? li_iso_read(job->iso, file, KERNEL_LIMIT, error) : NULL;
-	gsize size;
-
-	if (!bytes)
-		return FALSE;
-	const guint8 *data = g_bytes_get_data(bytes, &size);
-	return write_file(path, data, size, error);
-}
-
-/* Appends a file of the ISO, at the next aligned position. */
-static gboolean append_initrd(
-	const tr_boot_job *job, const char *name, GByteArray *initrd, GError **error)
-{
-	static const guint8 zeros[INITRD_ALIGNMENT];
-	const li_file *file = need_file(job, name, error);
-	g_autoptr(GBytes) bytes =
-		file ? li_iso_read(job->iso, file, INITRD_LIMIT - initrd->len, error) : NULL;
-	gsize size;
-
-	if (!bytes)
-		return FALSE;
-	const guint8 *data = g_bytes_get_data(bytes, &size);
-	g_byte_array_append(initrd, zeros, (0u - initrd->len) % INITRD_ALIGNMENT);
-	g_byte_array_append(initrd, data, (guint)size);
-	return TRUE;
-}
-
-/* What the kernel unpacks before the agent of a calibration: a newc archive of nothing. */
-static void append_nothing(GByteArray *initrd)
-{
-	static const guint8 archive[124] =
-		"070701000000000000000000000000000000000000000100000000"
-		"00000000000000000000000000000000000000000000000B00000000"
-		"TRAILER!!!";
-
-	g_byte_array_append(initrd, archive, sizeof archive);
-}
-
-static GByteArray *new_appendix(const tr_booted *b, const GByteArray *initrd, GError **error)
-{
-	g_autofree char *path = ro_own_file(agent_name, error);
-	g_autofree char *agent = NULL;
-	gsize size;
-
-	if (!path || !g_file_get_contents(path, &agent, &size, error))
-		return NULL;
-	gboolean timed = b->job->tracer == TR_TRACER_ATIME;
-	const li_cpio_member members[] = {
-		{.path = TR_AGENT_DIR, .mode = S_IFDIR | 0700},
-		{.path = TR_AGENT_PATH, .mode = S_IFREG | 0700, .data = agent, .size = size},
-		{.path = b->calibrating ? TR_AGENT_CALIBRATE : TR_AGENT_ATIME,
-			.mode = S_IFREG | 0600,
-			.data = ""},
-	};
-	return li_initrd_appendix(initrd->data, initrd->len, members,
-		G_N_ELEMENTS(members) - !(b->calibrating || timed), error);
-}
-
-static gboolean make_initrd(const tr_booted *b, GError **error)
-{
-	const tr_boot_job *job = b->job;
-	g_autoptr(GByteArray) initrd = g_byte_array_new();
-	g_autoptr(GByteArray) appendix = NULL;
-
-	if (b->calibrating)
-		append_nothing(initrd);
-	for (guint i = 0; !b->calibrating && i < job->entry->initrds->len; i++)
-		if (!append_initrd(job, g_ptr_array_index(job->entry->initrds, i), initrd, error))
-			return FALSE;
-	if (!b->agentless) {
-		appendix = new_appendix(b, initrd, error);
-		if (!appendix)
-			return FALSE;
-		g_byte_array_append(initrd, appendix->data, appendix->len);
-	}
-	return write_file(b->initrd, initrd->data, initrd->len, error);
 }
 
 /* --- the boot --- */
@@ -223,6 +76,9 @@ void tr_booted_clear(tr_booted *b)
 		unlink(b->kernel);
 	if (b->initrd)
 		unlink(b->initrd);
+	if (b->uefi_vars)
+		unlink(b->uefi_vars);
+	g_free(b->uefi_vars);
 	g_free(b->kernel);
 	g_free(b->initrd);
 	g_free(b->cmdline);
@@ -241,9 +97,25 @@ guint64 tr_boot_memory(const tr_boot_job *job)
 	for (guint i = 0; i < job->entry->initrds->len; i++) {
 		const li_file *file =
 			li_iso_find(job->iso, g_ptr_array_index(job->entry->initrds, i));
-		needed += file ? 4 * MIN(file->size, INITRD_LIMIT) : 0;
+		needed += file ? 4 * MIN(file->size, TR_INITRD_LIMIT) : 0;
 	}
 	return job->memory ? job->memory : MAX(needed, MEMORY_DEFAULT * (guint64)MEBI);
+}
+
+/* The factor of a processor does not depend on the firmware. */
+static gboolean make_firmware(tr_booted *b, GError **error)
+{
+	if (!b->job->hardware.uefi || b->calibrating)
+		return TRUE;
+	if (!(b->ovmf = tr_ovmf_find(error)))
+		return FALSE;
+	b->uefi_vars = tr_ovmf_copy_vars(b->ovmf, b->job->workdir, error);
+	return b->uefi_vars != NULL;
+}
+
+static char *scratch(const tr_boot_job *job, const char *name)
+{
+	return g_build_filename(job->workdir, name, NULL);
 }
 
 static gboolean prepare(tr_booted *b, GError **error)
@@ -256,7 +128,7 @@ static gboolean prepare(tr_booted *b, GError **error)
 	b->initrd = scratch(job, "initrd");
 	b->dropped = g_ptr_array_new_with_free_func(g_free);
 	b->cmdline = new_cmdline(job, b->dropped, error);
-	if (!b->cmdline || !make_kernel(job, b->kernel, error) || !make_initrd(b, error))
+	if (!b->cmdline || !tr_booted_write(b, error) || !make_firmware(b, error))
 		return FALSE;
 	b->memory = tr_boot_memory(job);
 	for (guint i = 0; i < b->dropped->len; i++)
@@ -288,6 +160,9 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	tr_machine machine = {.accelerator = accelerator,
 		.memory = b->memory,
 		.cpus = job->cpus ? job->cpus : CPUS_DEFAULT,
+		.hardware = &job->hardware,
+		.uefi_code = b->ovmf ? b->ovmf->code : NULL,
+		.uefi_vars = b->uefi_vars,
 		.kernel = b->kernel,
 		.initrd = job->entry->initrds->len > 0 || !b->agentless ? b->initrd : NULL,
 		.cmdline = b->cmdline,
@@ -365,6 +240,21 @@ static guint64 lost_events(const tr_guest *guest)
 	       tr_events_get_counts(guest->events)->refused;
 }
 
+/* Of a machine of its own nothing is known of it. */
+static void describe_machine(tr_trace *trace, const tr_booted *b)
+{
+	const tr_hardware *hardware = &b->job->hardware;
+
+	trace->cmdline = g_strdup(b->cmdline);
+	trace->accelerator = g_strdup(b->accelerator);
+	trace->memory = b->memory;
+	trace->machine = g_strdup(tr_chipset_name(hardware->chipset));
+	trace->devices = tr_hardware_devices(hardware);
+	trace->cpu_model = g_strdup(hardware->cpu_model);
+	trace->firmware = g_strdup(hardware->uefi ? "uefi" : "bios");
+	trace->end_reason = g_strdup(b->end.end_reason);
+}
+
 static tr_trace *new_trace(const tr_booted *b, GError **error)
 {
 	const tr_boot_job *job = b->job;
@@ -378,11 +268,9 @@ static tr_trace *new_trace(const tr_booted *b, GError **error)
 	trace->volume_uuid = g_strdup(job->iso->volume.volume_uuid);
 	tr_booted_name_layers(b, trace);
 	trace->kernel_version = g_strdup(b->guest->release);
-	trace->cmdline = g_strdup(b->cmdline);
 	trace->tracer = g_strdup("fanotify");
-	trace->accelerator = g_strdup(b->accelerator);
-	trace->memory = b->memory;
-	trace->end_reason = g_strdup(b->end.end_reason);
+	if (b->accelerator)
+		describe_machine(trace, b);
 	trace->end_time = b->agentless ? b->end.over - b->end.kernel : b->guest->now;
 	trace->root_time = MAX(b->guest->root_time, 0);
 	trace->lost_events = lost_events(b->guest);
@@ -406,6 +294,20 @@ static gboolean check_events(const tr_booted *b, GError **error)
 		b->job->iso->path, b->job->layers[0].name);
 }
 
+tr_trace *tr_booted_trace(const tr_booted *b, GError **error)
+{
+	return tr_booted_by_blocks(b) || check_events(b, error) ? new_trace(b, error) : NULL;
+}
+
+void tr_booted_warn_of_losses(const tr_booted *b, const tr_trace *trace)
+{
+	if (trace->lost_events > 0)
+		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
+			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
+			trace->lost_events, b->guest->overflows,
+			tr_frames_get_counts(b->guest->frames)->missing);
+}
+
 static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **error)
 {
 	result->reads = tr_read_log_read(b->read_log, error);
@@ -426,7 +328,6 @@ static gboolean read_log(const tr_booted *b, tr_boot_result *result, GError **er
 static void warn(const tr_booted *b, const tr_boot_result *result)
 {
 	const tr_guest *guest = b->guest;
-	const tr_frames_counts *frames = tr_frames_get_counts(guest->frames);
 
 	tr_booted_warn_of_foreign(b);
 	if (g_str_equal(b->end.end_reason, "timeout"))
@@ -434,10 +335,7 @@ static void warn(const tr_booted *b, const tr_boot_result *result)
 			result->trace->end_time);
 	if (!b->end.whole && !b->agentless)
 		ro_warn("the guest agent did not answer at the end: the trace may lack its last events");
-	if (result->trace->lost_events > 0)
-		ro_warn("%" G_GUINT64_FORMAT " events were lost (queue overflows %" G_GUINT64_FORMAT
-			", frames %" G_GUINT64_FORMAT "): the trace is not complete",
-			result->trace->lost_events, guest->overflows, frames->missing);
+	tr_booted_warn_of_losses(b, result->trace);
 	double coverage = result->trace->coverage;
 	if (coverage >= 0 && coverage < coverage_wanted)
 		ro_warn("the trace explains only %.0f %% of what the boot read of the image: %s",
@@ -466,9 +364,7 @@ static void note(const tr_booted *b)
 
 static gboolean finish(const tr_booted *b, tr_boot_result *result, GError **error)
 {
-	if (!tr_booted_by_blocks(b) && !check_events(b, error))
-		return FALSE;
-	result->trace = new_trace(b, error);
+	result->trace = tr_booted_trace(b, error);
 	if (!result->trace)
 		return FALSE;
 	if (b->job->tracer == TR_TRACER_ATIME)

@@ -7,6 +7,7 @@
 #include "reorder/image/layer.h"
 #include "reorder/util/progress.h"
 #include "trace/coverage.h"
+#include "trace/hardware.h"
 #include "trace/read_log.h"
 #include "trace/trace.h"
 
@@ -40,8 +41,9 @@ typedef struct {
 	guint layer_count;
 	tr_tracer tracer;
 	tr_accel accel;
-	guint64 memory;         /* bytes; 0: chosen */
-	guint cpus;             /* 0: chosen */
+	guint64 memory; /* bytes; 0: chosen */
+	guint cpus;     /* 0: chosen */
+	tr_hardware hardware;
 	double timeout;         /* host seconds; 0: chosen by accelerator */
 	const tr_until *untils; /* first of them that holds ends the boot */
 	guint until_count;
@@ -78,6 +80,19 @@ gboolean tr_boot_run(const tr_boot_job *job, tr_boot_result *result, GError **er
 /* A trace without a boot: of a log that was kept of one. Needs no entry. */
 gboolean tr_boot_from_log(
 	const tr_boot_job *job, const char *log, tr_boot_result *result, GError **error);
+
+/*
+ * What to put behind the initrds of a live system that is to be recorded on a machine of its own,
+ * which decides by the job's end rules (idle and time) itself. Without an ISO in the job it is for
+ * initrds whose last segment is not LZ4. Owned by the caller.
+ */
+GByteArray *tr_boot_segment(const tr_boot_job *job, GError **error);
+
+/* A trace from what the agent has left there (the result has nothing else). RO_ERROR_UNSUITABLE if
+ * that is no such recording, or one of a boot that did not get to its root. */
+gboolean tr_boot_from_frames(
+	const tr_boot_job *job, const char *path, tr_boot_result *result, GError **error);
+
 void tr_boot_result_clear(tr_boot_result *result);
 
 #endif

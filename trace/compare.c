@@ -153,6 +153,7 @@ static void choose_machine(const tr_compare_job *job, tr_comparison *c)
 		c->memory = MAX(c->memory, tr_boot_memory(&boot));
 	}
 	c->cpus = job->options.cpus ? job->options.cpus : CPUS;
+	c->hardware = job->options.hardware;
 	c->drive = *job->drive;
 	c->processor = job->processor;
 	c->date = g_get_real_time() / G_USEC_PER_SEC;

@@ -61,9 +61,10 @@ typedef struct {
 	tr_accel accel;
 	guint64 memory; /* bytes */
 	guint cpus;
-	gint64 date; /* seconds since 1970, when it began */
-	char *qemu;  /* its version, or NULL */
-	double load; /* of this machine when it began: other work makes the times noisy */
+	tr_hardware hardware; /* borrowed texts */
+	gint64 date;          /* seconds since 1970, when it began */
+	char *qemu;           /* its version, or NULL */
+	double load;          /* of this machine when it began: other work makes the times noisy */
 	tr_compared sides[2];
 	GPtrArray *missing; /* of char *: why the two did not start the same; empty: they did */
 } tr_comparison;

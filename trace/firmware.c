@@ -11,6 +11,7 @@
 #include "trace/firmware_watch.h"
 #include "trace/medium_server.h"
 #include "trace/monitor.h"
+#include "trace/ovmf.h"
 #include "trace/qemu.h"
 #include "trace/serial.h"
 
@@ -25,15 +26,6 @@ enum {
 static const double menu_quiet = 1;      /* host seconds without a read: the menu waits */
 static const double ask_interval = 0.05; /* host seconds */
 static const double failure_grace = 1;   /* host seconds in which the console may tell more */
-
-/* Where distributions keep OVMF: the code, and the variables that it starts with. */
-static const char *const uefi_files[][2] = {
-	{"/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"},
-	{"/usr/share/OVMF/OVMF_CODE.fd", "/usr/share/OVMF/OVMF_VARS.fd"},
-	{"/usr/share/edk2/ovmf/OVMF_CODE.fd", "/usr/share/edk2/ovmf/OVMF_VARS.fd"},
-	{"/usr/share/edk2/x64/OVMF_CODE.4m.fd", "/usr/share/edk2/x64/OVMF_VARS.4m.fd"},
-	{"/usr/share/edk2-ovmf/x64/OVMF_CODE.fd", "/usr/share/edk2-ovmf/x64/OVMF_VARS.fd"},
-};
 
 typedef struct {
 	const tr_measure_job *job;
@@ -65,22 +57,13 @@ static gboolean is_uefi(const tr_measure_job *job)
 
 /* --- before --- */
 
-static const char *const *find_uefi(GError **error)
-{
-	for (guint i = 0; i < G_N_ELEMENTS(uefi_files); i++)
-		if (access(uefi_files[i][0], R_OK) == 0 && access(uefi_files[i][1], R_OK) == 0)
-			return uefi_files[i];
-	ro_fail(error, RO_ERROR_FAILED, "OVMF: not found; install the package ovmf");
-	return NULL;
-}
-
 gboolean tr_firmware_check(const tr_measure_job *job, GError **error)
 {
 	const li_iso *iso = job->boot.iso;
 
 	if (!tr_qemu_check(error) || !tr_medium_server_check(error))
 		return FALSE;
-	if (is_uefi(job) && !find_uefi(error))
+	if (is_uefi(job) && !tr_ovmf_find(error))
 		return FALSE;
 	if (tr_firmware_boot_image(iso, job->firmware))
 		return TRUE;
@@ -89,16 +72,6 @@ gboolean tr_firmware_check(const tr_measure_job *job, GError **error)
 }
 
 /* --- setting up and taking down --- */
-
-static gboolean copy_vars(session *s, const char *from, GError **error)
-{
-	g_autofree char *bytes = NULL;
-	gsize size;
-
-	s->uefi_vars = g_build_filename(s->job->boot.workdir, "uefi-vars.fd", NULL);
-	return g_file_get_contents(from, &bytes, &size, error) &&
-	       g_file_set_contents(s->uefi_vars, bytes, (gssize)size, error);
-}
 
 static gboolean start_medium(session *s, GError **error)
 {
@@ -118,16 +91,18 @@ static gboolean start_medium(session *s, GError **error)
 static gboolean start_machine(session *s, GError **error)
 {
 	const tr_boot_job *boot = &s->job->boot;
-	const char *const *uefi = is_uefi(s->job) ? find_uefi(error) : NULL;
+	const tr_ovmf *uefi = is_uefi(s->job) ? tr_ovmf_find(error) : NULL;
 	g_autofree char *log = g_build_filename(boot->workdir, "qemu.log", NULL);
 
-	if (is_uefi(s->job) && (!uefi || !copy_vars(s, uefi[1], error)))
+	if (is_uefi(s->job) &&
+		(!uefi || !(s->uefi_vars = tr_ovmf_copy_vars(uefi, boot->workdir, error))))
 		return FALSE;
 	tr_machine machine = {
 		.accelerator = boot->accel == TR_ACCEL_KVM ? "kvm" : "tcg",
 		.memory = tr_boot_memory(boot),
 		.cpus = boot->cpus ? boot->cpus : CPUS_DEFAULT,
-		.uefi_code = uefi ? uefi[0] : NULL,
+		.hardware = &boot->hardware,
+		.uefi_code = uefi ? uefi->code : NULL,
 		.uefi_vars = s->uefi_vars,
 		.monitor = tr_monitor_pipes(s->monitor),
 		.medium_socket = tr_medium_server_socket(s->medium),

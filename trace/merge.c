@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
 	tr_event *event; /* owned */
 	guint file;
-	guint last_trace; /* the last one that had it, from 0 */
+	guint last_trace; /* the last one that had it, from 0; event->traces counts them */
 	double median;
 } merged_file;
 
@@ -27,10 +27,12 @@ static gint by_file_and_share(gconstpointer a, gconstpointer b)
 	return x->share < y->share ? -1 : x->share > y->share;
 }
 
-static gint by_median(gconstpointer a, gconstpointer b)
+static gint by_traces_and_median(gconstpointer a, gconstpointer b)
 {
 	const merged_file *x = a, *y = b;
 
+	if (x->event->traces != y->event->traces)
+		return x->event->traces > y->event->traces ? -1 : 1;
 	if (x->median != y->median)
 		return x->median < y->median ? -1 : 1;
 	return x->file < y->file ? -1 : x->file > y->file;
@@ -42,6 +44,7 @@ static tr_event *copy_event(const tr_event *event)
 
 	copy->image = g_strdup(event->image);
 	copy->path = g_strdup(event->path);
+	copy->traces = 1;
 	return copy;
 }
 
@@ -74,6 +77,7 @@ static gboolean note_file(
 	if (file->last_trace == trace)
 		return FALSE;
 	file->last_trace = trace;
+	file->event->traces++;
 	join_events(file->event, event);
 	return TRUE;
 }
@@ -129,23 +133,10 @@ static void take_events(tr_trace *trace, const GArray *files)
 	}
 }
 
-static void copy_header(tr_trace *to, const tr_trace *from)
+static void keep_if_same(char **text, const char *other)
 {
-	GPtrArray *events = to->events;
-
-	*to = *from;
-	to->events = events;
-	to->tool_version = g_strdup(from->tool_version);
-	to->volume_id = g_strdup(from->volume_id);
-	to->volume_uuid = g_strdup(from->volume_uuid);
-	to->image = g_strdup(from->image);
-	to->layers = g_strdup(from->layers);
-	to->image_checksum = g_strdup(from->image_checksum);
-	to->kernel_version = g_strdup(from->kernel_version);
-	to->cmdline = g_strdup(from->cmdline);
-	to->tracer = g_strdup(from->tracer);
-	to->accelerator = g_strdup(from->accelerator);
-	to->end_reason = g_strdup(from->end_reason);
+	if (g_strcmp0(*text, other) != 0)
+		g_clear_pointer(text, g_free);
 }
 
 /* The first trace's header, less what the others contradict; the least that is known of coverage.
@@ -154,8 +145,12 @@ static void join_header(tr_trace *to, const tr_trace *from)
 {
 	if (g_strcmp0(to->layers, from->layers) != 0)
 		g_clear_pointer(&to->layers, g_free);
-	if (g_strcmp0(to->image_checksum, from->image_checksum) != 0)
-		g_clear_pointer(&to->image_checksum, g_free);
+	to->merged++;
+	keep_if_same(&to->image_checksum, from->image_checksum);
+	keep_if_same(&to->machine, from->machine);
+	keep_if_same(&to->devices, from->devices);
+	keep_if_same(&to->cpu_model, from->cpu_model);
+	keep_if_same(&to->firmware, from->firmware);
 	if (from->lost_events > G_MAXUINT64 - 1 - to->lost_events)
 		to->lost_events = G_MAXUINT64 - 1;
 	else
@@ -168,14 +163,14 @@ tr_trace *tr_trace_merge(tr_trace *const *traces, guint count)
 {
 	g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(merged_file));
 	g_autoptr(GArray) sightings = g_array_new(FALSE, FALSE, sizeof(sighting));
-	tr_trace *merged = tr_trace_new();
+	tr_trace *merged = tr_trace_new_like(traces[0]);
 
-	copy_header(merged, traces[0]);
+	merged->merged = 1;
 	for (guint t = 1; t < count; t++)
 		join_header(merged, traces[t]);
 	collect(traces, count, files, sightings);
 	set_medians(files, sightings);
-	g_array_sort(files, by_median);
+	g_array_sort(files, by_traces_and_median);
 	take_events(merged, files);
 	return merged;
 }

@@ -55,9 +55,11 @@ static void add_processor(GPtrArray *argv, const tr_machine *machine)
 {
 	gboolean kvm = g_str_equal(machine->accelerator, "kvm");
 
-	add(argv, "-machine", "q35");
+	const char *model = machine->hardware->cpu_model;
+
+	add(argv, "-machine", tr_chipset_name(machine->hardware->chipset));
 	add(argv, "-accel", kvm ? "kvm" : "tcg,thread=multi");
-	add(argv, "-cpu", kvm ? "host" : "max");
+	add(argv, "-cpu", model ? model : kvm ? "host" : "max");
 	add_take(argv, "-smp", g_strdup_printf("%u", machine->cpus));
 	add_take(argv, "-m", g_strdup_printf("%" G_GUINT64_FORMAT "M", machine->memory >> 20));
 }
@@ -93,7 +95,7 @@ static void add_flash(GPtrArray *argv, guint unit, const char *file, gboolean re
 			read_only ? "on" : "off", quoted));
 }
 
-/* A kernel of its own, or what the medium boots through the firmware. */
+/* A kernel of its own, which either firmware starts, or what the medium boots. */
 static void add_start(GPtrArray *argv, const tr_machine *machine)
 {
 	if (machine->kernel) {
@@ -101,7 +103,6 @@ static void add_start(GPtrArray *argv, const tr_machine *machine)
 		if (machine->initrd)
 			add(argv, "-initrd", machine->initrd);
 		add(argv, "-append", machine->cmdline);
-		return;
 	}
 	if (!machine->uefi_code)
 		return;
@@ -117,9 +118,6 @@ static void add_medium(GPtrArray *argv, const tr_machine *machine)
 		g_strdup_printf(
 			"driver=nbd,node-name=medium,read-only=on,server.type=unix,server.path=%s",
 			socket));
-	add(argv, "-device",
-		machine->kernel ? "ide-cd,bus=ide.0,drive=medium"
-				: "ide-cd,bus=ide.0,drive=medium,bootindex=1");
 }
 
 GPtrArray *tr_qemu_arguments(const tr_machine *machine)
@@ -133,14 +131,13 @@ GPtrArray *tr_qemu_arguments(const tr_machine *machine)
 	add(argv, "-sandbox",
 		"on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
 	add_processor(argv, machine);
-	add(argv, "-vga", "std"); /* boot loaders and splash screens wait for ever without one */
 	add(argv, "-display", "none");
 	add_monitor(argv, machine);
 	add(argv, "-no-reboot", NULL);
 	add(argv, "-netdev", "user,id=net,restrict=on");
-	add(argv, "-device", "e1000e,netdev=net,romfile=");
 	add_lines(argv, machine);
 	add_medium(argv, machine);
+	tr_hardware_add_devices(machine->hardware, !machine->kernel, argv);
 	add_start(argv, machine);
 	g_ptr_array_add(argv, NULL);
 	return argv;

@@ -6,11 +6,13 @@
 #include <glib.h>
 
 #include "reorder/util/child.h"
+#include "trace/hardware.h"
 
 typedef struct {
 	const char *accelerator; /* "kvm" or "tcg" */
 	guint64 memory;          /* bytes */
 	guint cpus;
+	const tr_hardware *hardware;
 	const char *kernel, *initrd, *cmdline; /* kernel NULL: boots from the medium;
 						  initrd may be NULL */
 	const char *uefi_code, *uefi_vars;     /* OVMF, the latter written to; NULL: SeaBIOS */

@@ -154,11 +154,14 @@ static void add_drive_parameters(GString *html, const tr_comparison *c)
 static void add_machine(GString *html, const tr_comparison *c)
 {
 	static const char *const starts[] = {"direct kernel start", "SeaBIOS", "OVMF (UEFI)"};
+	g_autofree char *devices = tr_hardware_devices(&c->hardware);
 	const tr_measured *run = &g_array_index(c->sides[0].runs, tr_measured, 0);
 
-	add_pairf(html, "machine", "%s, %u processors, %" G_GUINT64_FORMAT " MiB, %s",
+	add_pairf(html, "machine", "%s, %s, %u processors, %" G_GUINT64_FORMAT " MiB, %s",
+		tr_chipset_name(c->hardware.chipset),
 		c->accel == TR_ACCEL_KVM ? "KVM" : "emulated (TCG)", c->cpus, c->memory >> 20,
 		starts[c->firmware]);
+	add_pair(html, "devices", devices);
 	add_pairf(html, "modelled", "%s (%s): the fixed work in %.3f s", c->processor->name,
 		c->processor->about, c->processor->seconds);
 	if (c->calibrated > 0)

@@ -49,6 +49,10 @@ static const struct {
 	{"tracer", FIELD_TEXT, offsetof(tr_trace, tracer)},
 	{"accelerator", FIELD_TEXT, offsetof(tr_trace, accelerator)},
 	{"memory", FIELD_UINT, offsetof(tr_trace, memory)},
+	{"machine", FIELD_TEXT, offsetof(tr_trace, machine)},
+	{"devices", FIELD_TEXT, offsetof(tr_trace, devices)},
+	{"cpu-model", FIELD_TEXT, offsetof(tr_trace, cpu_model)},
+	{"firmware", FIELD_TEXT, offsetof(tr_trace, firmware)},
 	{"end-reason", FIELD_TEXT, offsetof(tr_trace, end_reason)},
 	{"end-time", FIELD_SECONDS, offsetof(tr_trace, end_time)},
 	{"root-time", FIELD_SECONDS, offsetof(tr_trace, root_time)},
@@ -77,6 +81,21 @@ tr_trace *tr_trace_new(void)
 	trace->coverage = -1;
 	trace->events = g_ptr_array_new_with_free_func((GDestroyNotify)tr_event_free);
 	return trace;
+}
+
+tr_trace *tr_trace_new_like(const tr_trace *trace)
+{
+	tr_trace *copy = tr_trace_new();
+	GPtrArray *events = copy->events;
+
+	*copy = *trace;
+	copy->events = events;
+	for (gsize i = 0; i < G_N_ELEMENTS(fields); i++) {
+		if (fields[i].type == FIELD_TEXT)
+			G_STRUCT_MEMBER(char *, copy, fields[i].offset) =
+				g_strdup(G_STRUCT_MEMBER(char *, trace, fields[i].offset));
+	}
+	return copy;
 }
 
 void tr_trace_free(tr_trace *trace)

@@ -23,6 +23,7 @@ typedef struct {
 	guint64 bytes; /* of it that were read (unpacked), or TR_BYTES_UNKNOWN */
 	char *image;   /* path on the ISO, "/live/filesystem.squashfs" */
 	char *path;    /* bytes, inside the image, resolved, without a leading slash */
+	guint traces;  /* of a merged trace: how many have it; else 0 */
 } tr_event;
 
 typedef struct {
@@ -38,15 +39,22 @@ typedef struct {
 	char *tracer;         /* "fanotify", "atime", "blocks" */
 	char *accelerator;    /* "kvm", "tcg" */
 	guint64 memory;       /* bytes of the guest */
+	char *machine;        /* "q35", "pc"; as the following NULL if it is not known */
+	char *devices;        /* their names (trace/hardware.h), with blanks between them */
+	char *cpu_model;      /* as QEMU calls it; NULL: the usual one */
+	char *firmware;       /* "bios", "uefi" */
 	char *end_reason;     /* "idle", "console", "time" */
 	double end_time;      /* guest seconds */
 	double root_time;     /* guest seconds when the root was switched */
 	guint64 lost_events;
 	double coverage;   /* 0..1, or negative: unknown */
+	guint merged;      /* from how many traces; 0: it is one that was read or recorded */
 	GPtrArray *events; /* of tr_event, first occurrence of each path only, by time */
 } tr_trace;
 
 tr_trace *tr_trace_new(void);
+/* With that one's header and no events. */
+tr_trace *tr_trace_new_like(const tr_trace *trace);
 void tr_trace_free(tr_trace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_trace, tr_trace_free)
 
@@ -67,9 +75,10 @@ tr_trace *tr_trace_parse(const char *name, const char *text, gsize length, GErro
 GString *tr_trace_format(const tr_trace *trace);
 
 /*
- * One trace from several: a file is in it if it is in any; ordered by the median of its ranks (in
- * those that have it, as a share of the trace's length), ties by the first trace. Takes nothing
- * over; the result is new. count >= 1.
+ * One trace from several: a file is in it if it is in any. Those in all come first, then those in
+ * fewer and fewer; among these by the median of their ranks (in the traces that have it, as a share
+ * of the trace's length), ties by the first trace. Takes nothing over; the result is new. count
+ * >= 1.
  */
 tr_trace *tr_trace_merge(tr_trace *const *traces, guint count);
 

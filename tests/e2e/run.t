@@ -193,6 +193,19 @@ rm -f out.iso
 ok 'nothing is left of these' nothing_left
 is "$(sha256sum <in.iso)" "$input_sum" 'the input survived the signals'
 
+# Two traces: what both have first, and what that means told
+write_trace one.trace "${hot[@]}"
+write_trace two.trace "${hot[@]:1}"
+run "$PROGRAM" in.iso merged.iso -t one.trace -t two.trace --engine splice --json merged.json
+is "$status" 0 'two traces: exit status' || diag "$err"
+like "$out" 'merged +2 traces: 9 in all of them, 1 in some; hardware decides about 0 groups' 'two traces: the summary'
+is "$(jq -c '.plan.merged | [.traces, .in_all, .in_some.programs, .hardware]' merged.json)" '[2,9,1,{}]' 'the same in JSON'
+run "$PROGRAM" plan in.iso -t one.trace -t two.trace
+is "$(grep '^hot .* f ' <<<"$out" | tail -n 1)" 'hot 9 f usr/sbin/init read, 1 of 2 traces' 'and in the plan, with the reason'
+run "$PROGRAM" plan in.iso -t one.trace -t two.trace --also auto
+like "$err" 'warning: --also auto: the traces differ in no modules, firmware or display drivers' \
+	'where hardware decides about nothing, --also auto says so'
+
 # Damage to the input that shows only when it is compared: its attributes
 if [ "$(id -u)" = 0 ]; then
 	number() { od -An -t u8 -j "$1" -N 8 in.iso; }

@@ -10,7 +10,7 @@ enum { MIB = 1 << 20 };
 static char *find(const img_tree *tree, const char *const *values, const char *kernel)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GArray) files = ro_also_find(tree, values, kernel, NULL, &error);
+	g_autoptr(GArray) files = ro_also_find(tree, values, kernel, NULL, NULL, &error);
 	GString *out = g_string_new(NULL);
 
 	g_assert_no_error(error);
@@ -65,7 +65,7 @@ static void test_hard_link(void)
 	fx_link(&fx, "cold/a", "hot/b");
 	fx_image(&fx, "");
 	for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
-		g_autoptr(GArray) files = ro_also_find(fx.tree, values[i], NULL, NULL, NULL);
+		g_autoptr(GArray) files = ro_also_find(fx.tree, values[i], NULL, NULL, NULL, NULL);
 
 		g_assert_cmpuint(files->len, ==, 1);
 		g_assert_cmpuint(g_array_index(files, ro_also_file, 0).inode, ==,
@@ -83,7 +83,7 @@ static void test_nothing_meant(void)
 	fx_file(&fx, "a", 100);
 	fx_image(&fx, "");
 	assert_found(fx.tree, "6.1.0", "2:a", values[0], values[1], values[2]);
-	g_autoptr(GArray) files = ro_also_find(fx.tree, values, "6.1.0", names, NULL);
+	g_autoptr(GArray) files = ro_also_find(fx.tree, values, "6.1.0", NULL, names, NULL);
 	g_assert_cmpuint(names->len, ==, 3);
 	for (guint i = 0; i < 3; i++)
 		g_assert_cmpuint(g_array_index(names, guint, i), ==, i == 2);
@@ -224,7 +224,7 @@ static void test_bound_is_of_stored_bytes(void)
 		fx_write(&fx, path, data, SIZE);
 	}
 	fx_image(&fx, "-b 1M");
-	files = ro_also_find(fx.tree, values, "6.1", NULL, NULL);
+	files = ro_also_find(fx.tree, values, "6.1", NULL, NULL, NULL);
 	g_assert_cmpuint(files->len, ==, COUNT);
 }
 
@@ -246,7 +246,7 @@ static void test_check(void)
 	g_assert_true(ro_also_check(good, NULL));
 	g_assert_true(ro_also_check(none, NULL));
 	refuse("module",
-		"--also module: not a class (modules) and not a pattern; for the file of that name write "
+		"--also module: not a class (modules, auto) and not a pattern; for the file of that name write "
 		"./module");
 	refuse("", "--also : empty pattern");
 	refuse("a[", "--also a[: '[' without ']'");

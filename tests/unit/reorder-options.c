@@ -88,6 +88,37 @@ static void test_verbs(void)
 	ro_options_clear(&o);
 }
 
+static void test_machine(void)
+{
+	ro_options o;
+
+	g_assert_true(parse(&o,
+		"r trace in.iso --device ide --machine pc --device rtl8139 --cpu-model Nehalem "
+		"--firmware uefi",
+		NULL));
+	g_assert_cmpint(o.hardware.chipset, ==, TR_CHIPSET_PC);
+	g_assert_cmpstr(o.hardware.devices[0], ==, "ide");
+	g_assert_cmpstr(o.hardware.devices[1], ==, "rtl8139");
+	g_assert_null(o.hardware.devices[2]);
+	g_assert_cmpstr(o.hardware.cpu_model, ==, "Nehalem");
+	g_assert_true(o.hardware.uefi);
+	g_assert_null(o.dm_device);
+	ro_options_clear(&o);
+	/* without an ISO */
+	g_assert_true(parse(&o, "r trace --make-boot-segment out.cpio --until idle:5", NULL));
+	g_assert_cmpstr(o.segment, ==, "out.cpio");
+	g_assert_null(o.input);
+	ro_options_clear(&o);
+	/* its other meaning */
+	g_assert_true(parse(&o, "r dm x.iso --table --device /dev/sr0", NULL));
+	g_assert_cmpstr(o.dm_device, ==, "/dev/sr0");
+	g_assert_null(o.hardware.devices[0]);
+	ro_options_clear(&o);
+	g_assert_true(parse(&o, "r a b --firmware bios", NULL));
+	g_assert_false(o.hardware.uefi);
+	ro_options_clear(&o);
+}
+
 static void test_errors_echo_the_text(void)
 {
 	const struct {
@@ -110,7 +141,22 @@ static void test_errors_echo_the_text(void)
 		{"r a b --accel hvf", "--accel hvf"},
 		{"r a b -q -v", "exclude each other"},
 		{"r a b -t x --save-trace y", "exclude each other"},
+		{"r trace a --machine i8", "--machine i8: not one of q35, pc"},
+		{"r trace a --device nic", "--device nic: with --machine q35 not one of e1000e"},
+		{"r trace a --device ide", "--device ide: with --machine q35 not one of"},
+		{"r a b --device cirrus --device std", "a second display, beside cirrus"},
+		{"r trace a --cpu-model a/b", "--cpu-model a/b: not a model"},
+		{"r trace a --cpu laptop", "--cpu does not go with trace"},
+		{"r plan a -t b --machine pc", "--machine does not go with plan"},
+		{"r plan a -t b --device pc", "--device does not go with plan"},
+		{"r dm a --status --device x --device y", "--device is given twice"},
+		{"r trace --make-boot-segment a --from-frames b", "exclude each other"},
+		{"r trace --make-boot-segment a --output b", "exclude each other"},
+		{"r trace --from-frames b", "IN.iso is missing"},
+		{"r a b --from-frames c", "--from-frames does not go with reordering"},
 		{"r plan a", "plan needs a --trace"},
+		{"r plan a -t b --also auto", "--also auto needs two or more --trace"},
+		{"r a b --also auto", "--also auto needs two or more --trace"},
 		{"r inspect a --order size", "--order does not go with inspect"},
 		{"r a b -o c", "--output does not go with reordering"},
 		{"r a b -x", "-x: unknown option"},
@@ -180,6 +226,7 @@ static void test_comparing(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/options/machine", test_machine);
 	g_test_add_func("/options/whole-job", test_whole_job);
 	g_test_add_func("/options/defaults", test_defaults);
 	g_test_add_func("/options/verbs", test_verbs);

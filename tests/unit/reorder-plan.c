@@ -456,8 +456,48 @@ static void test_merged_traces(void)
 	fx_image(&fx, "");
 	plan = make(fx.tree, merged, NULL);
 	order = names(plan, fx.tree);
-	g_assert_cmpstr(order, ==, "abcdxef");
+	g_assert_cmpstr(order, ==, "abcdefx");
 	for (guint i = 0; i < 3; i++)
+		tr_trace_free(traces[i]);
+}
+
+/* Two machines: what is in one only is behind, says so, and --also auto adds its group, behind all.
+ */
+static void test_unlike_machines(void)
+{
+#define NET "lib/modules/6.1/kernel/drivers/net/"
+	static const char *const tree[] = {"bin/init", "bin/late", NET "ethernet/a/e1000.ko",
+		NET "ethernet/b/8139too.ko", NET "ethernet/c/other.ko", NET "mii.ko",
+		NET "wireless/w.ko", "lib/modules/6.1/kernel/drivers/ata/ahci.ko",
+		"lib/firmware/rtl_nic/x.fw"};
+	static const char *const one[] = {"bin/init", NET "ethernet/a/e1000.ko",
+		"lib/modules/6.1/kernel/drivers/ata/ahci.ko", "bin/late"};
+	static const char *const two[] = {"bin/init", NET "mii.ko", NET "ethernet/b/8139too.ko",
+		"lib/modules/6.1/kernel/drivers/ata/ahci.ko", "bin/late"};
+	static const char *const also[] = {"auto", NULL};
+	ro_plan_options options = {.also = also};
+	g_auto(fixture) fx;
+	tr_trace *traces[2] = {fx_trace(one, 4), fx_trace(two, 5)};
+	g_autoptr(tr_trace) merged = tr_trace_merge(traces, 2);
+	g_autoptr(ro_plan) plan = NULL;
+	g_autoptr(GString) text = NULL;
+
+	fx_init(&fx);
+	for (guint i = 0; i < G_N_ELEMENTS(tree); i++)
+		fx_file(&fx, tree[i], 100);
+	fx_image(&fx, "");
+	plan = make(fx.tree, merged, &options);
+	assert_items(plan->files, fx.tree,
+		"hot bin/init (open); hot lib/modules/6.1/kernel/drivers/ata/ahci.ko (open); "
+		"hot bin/late (open); hot " NET "mii.ko (open, 1 of 2 traces); "
+		"hot " NET "ethernet/a/e1000.ko (open, 1 of 2 traces); "
+		"hot " NET "ethernet/b/8139too.ko (open, 1 of 2 traces); "
+		"class " NET "ethernet/c/other.ko (also auto)");
+	text = ro_plan_format(plan, fx.tree, NULL);
+	g_assert_nonnull(strstr(text->str, "\ntraces 2\nin-all 3\nin-some 3 kernel modules\n"
+					   "hardware 1 lib/modules/6.1/kernel/drivers/net\n"
+					   "hardware 2 " NET "ethernet\nhot 0 f"));
+	for (guint i = 0; i < 2; i++)
 		tr_trace_free(traces[i]);
 }
 
@@ -566,6 +606,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/plan/without a trace", test_without_trace);
 	g_test_add_func("/plan/bad also", test_bad_also);
 	g_test_add_func("/plan/merged traces", test_merged_traces);
+	g_test_add_func("/plan/unlike machines", test_unlike_machines);
 	g_test_add_func("/plan/shared data counted once", test_shared_data_counted_once);
 	g_test_add_func("/plan/text", test_text);
 	g_test_add_func("/plan/100,000 files", test_100000_files);

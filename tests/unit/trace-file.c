@@ -58,6 +58,10 @@ static tr_trace *full_trace(void)
 	trace->tracer = g_strdup("fanotify");
 	trace->accelerator = g_strdup("tcg");
 	trace->memory = 1073741824;
+	trace->machine = g_strdup("pc");
+	trace->devices = g_strdup("rtl8139 cirrus ide");
+	trace->cpu_model = g_strdup("Nehalem");
+	trace->firmware = g_strdup("bios");
 	trace->end_reason = g_strdup("idle");
 	trace->end_time = 61.25;
 	trace->root_time = 12.5;
@@ -94,6 +98,10 @@ static void format_is_as_documented(void)
 		"tracer fanotify\n"
 		"accelerator tcg\n"
 		"memory 1073741824\n"
+		"machine pc\n"
+		"devices rtl8139 cirrus ide\n"
+		"cpu-model Nehalem\n"
+		"firmware bios\n"
 		"end-reason idle\n"
 		"end-time 61.250000\n"
 		"root-time 12.500000\n"
@@ -140,6 +148,10 @@ static void every_header_field_comes_back(void)
 	g_assert_cmpstr(back->tracer, ==, trace->tracer);
 	g_assert_cmpstr(back->accelerator, ==, trace->accelerator);
 	g_assert_cmpuint(back->memory, ==, trace->memory);
+	g_assert_cmpstr(back->machine, ==, trace->machine);
+	g_assert_cmpstr(back->devices, ==, trace->devices);
+	g_assert_cmpstr(back->cpu_model, ==, trace->cpu_model);
+	g_assert_cmpstr(back->firmware, ==, trace->firmware);
 	g_assert_cmpstr(back->end_reason, ==, trace->end_reason);
 	g_assert_cmpfloat(back->end_time, ==, trace->end_time);
 	g_assert_cmpfloat(back->root_time, ==, trace->root_time);

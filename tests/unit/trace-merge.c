@@ -68,6 +68,33 @@ static void the_median_ignores_one_odd_boot(void)
 	merges_to("dcba", "abcd", "abcd", "abcd");
 }
 
+/* Of unlike machines: what all need comes first, then what most of them do. */
+static void what_more_traces_have_comes_first(void)
+{
+	merges_to("axbc", "abyc", NULL, "abcxy");
+	merges_to("xab", "ab", NULL, "abx");
+	/* z in two of three, though it came last there; x and y in one each */
+	merges_to("xyabz", "abz", "ab", "abzxy");
+	merges_to("p", "qr", "rs", "rpqs");
+}
+
+static void how_many_have_it_is_told(void)
+{
+	g_autoptr(tr_trace) x = letters("ab");
+	g_autoptr(tr_trace) y = letters("bcb");
+	tr_trace *const all[] = {x, y};
+	g_autoptr(tr_trace) merged = tr_trace_merge(all, 2);
+	g_autoptr(tr_trace) one = tr_trace_merge(all, 1);
+
+	g_assert_cmpuint(merged->merged, ==, 2);
+	g_assert_cmpstr(nth(merged, 0)->path, ==, "b");
+	g_assert_cmpuint(nth(merged, 0)->traces, ==, 2);
+	g_assert_cmpuint(nth(merged, 1)->traces, ==, 1);
+	g_assert_cmpuint(nth(merged, 2)->traces, ==, 1);
+	g_assert_cmpuint(one->merged, ==, 1);
+	g_assert_cmpuint(nth(one, 0)->traces, ==, 1);
+}
+
 static void ties_go_to_the_first_trace(void)
 {
 	merges_to("ab", "ba", NULL, "ab");
@@ -142,12 +169,18 @@ static void header_is_the_first_ones_less_contradictions(void)
 	x->coverage = 0.99;
 	y->coverage = 0.95;
 	x->memory = 512;
+	x->machine = g_strdup("pc");
+	y->machine = g_strdup("q35");
+	x->firmware = g_strdup("bios");
+	y->firmware = g_strdup("bios");
 	g_autoptr(tr_trace) same = tr_trace_merge(all, 2);
 	g_assert_cmpstr(same->volume_id, ==, "VOL");
 	g_assert_cmpstr(same->image_checksum, ==, "aa");
 	g_assert_cmpuint(same->lost_events, ==, 5);
 	g_assert_cmpfloat(same->coverage, ==, 0.95);
 	g_assert_cmpuint(same->memory, ==, 512);
+	g_assert_null(same->machine);
+	g_assert_cmpstr(same->firmware, ==, "bios");
 
 	y->image_checksum[0] = 'b';
 	y->coverage = -1;
@@ -202,6 +235,8 @@ int main(int argc, char **argv)
 	TEST(one_trace_stays_as_it_is);
 	TEST(a_file_in_any_is_in);
 	TEST(the_median_ignores_one_odd_boot);
+	TEST(what_more_traces_have_comes_first);
+	TEST(how_many_have_it_is_told);
 	TEST(ties_go_to_the_first_trace);
 	TEST(ranks_are_shares_of_their_trace);
 	TEST(the_second_mention_in_a_trace_is_ignored);

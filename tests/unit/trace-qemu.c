@@ -8,7 +8,9 @@ static GPtrArray *arguments(const char *accelerator, const char *directory)
 {
 	g_autofree char *socket = g_build_filename(directory, "medium.sock", NULL);
 	g_autofree char *console = g_build_filename(directory, "console", NULL);
+	static const tr_hardware usual;
 	tr_machine machine = {.accelerator = accelerator,
+		.hardware = &usual,
 		.memory = (guint64)3 << 30,
 		.cpus = 2,
 		.kernel = "/w/kernel",
@@ -80,6 +82,35 @@ static void test_processor(void)
 	g_assert_cmpstr(value(kvm, "-accel", 0), ==, "kvm");
 }
 
+/* The kernel is started by either firmware. */
+static void test_unlike_machine(void)
+{
+	static const char *const devices[] = {"rtl8139", "cirrus", NULL};
+	static const tr_hardware hardware = {
+		.chipset = TR_CHIPSET_PC, .cpu_model = "Nehalem", .devices = devices, .uefi = TRUE};
+	tr_machine machine = {.accelerator = "tcg",
+		.hardware = &hardware,
+		.kernel = "/w/kernel",
+		.initrd = "/w/initrd",
+		.cmdline = "",
+		.uefi_code = "/o/code",
+		.uefi_vars = "/w/vars",
+		.medium_socket = "/w/medium",
+		.console = "/w/console",
+		.agent_fd = -1};
+	g_autoptr(GPtrArray) argv = tr_qemu_arguments(&machine);
+
+	g_assert_cmpstr(value(argv, "-machine", 0), ==, "pc");
+	g_assert_cmpstr(value(argv, "-cpu", 0), ==, "Nehalem");
+	g_assert_cmpstr(value(argv, "-vga", 0), ==, "cirrus");
+	g_assert_cmpstr(value(argv, "-device", 0), ==, "rtl8139,netdev=net,romfile=");
+	g_assert_cmpstr(value(argv, "-kernel", 0), ==, "/w/kernel");
+	g_assert_cmpstr(value(argv, "-drive", 0), ==,
+		"if=pflash,format=raw,unit=0,readonly=on,file=/o/code");
+	g_assert_cmpstr(value(argv, "-drive", 1), ==,
+		"if=pflash,format=raw,unit=1,readonly=off,file=/w/vars");
+}
+
 static void test_commas(void)
 {
 	g_autoptr(GPtrArray) argv = arguments("tcg", "/a,b,,c d");
@@ -95,6 +126,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/qemu/machine", test_machine);
 	g_test_add_func("/qemu/confined", test_confined);
 	g_test_add_func("/qemu/processor", test_processor);
+	g_test_add_func("/qemu/unlike-machine", test_unlike_machine);
 	g_test_add_func("/qemu/commas-in-paths", test_commas);
 	return g_test_run();
 }

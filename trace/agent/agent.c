@@ -24,6 +24,7 @@
 #include "trace/agent/protocol.h"
 
 enum {
+	HOST_LINE = 1, /* the second serial one */
 	TICK_MS = 500,
 	USER_HZ = 100,   /* of x86, for all that /proc shows */
 	WAIT_MS = 100,   /* at most, between looks at process 1's root */
@@ -39,16 +40,24 @@ static ino_t root_ino;
 static uint32_t event_count, overflows, raw_count;
 static pid_t own_pid;
 
-void ag_complain(const char *what)
+void ag_say(const char *what)
 {
-	char text[128];
+	char text[160];
 
-	snprintf(text, sizeof text, "<2>reorder-agent: %s: %s\n", what, strerror(errno));
+	snprintf(text, sizeof text, "<2>reorder-agent: %s\n", what);
 	int fd = ro_guest_open_kernel_log(O_WRONLY);
 	if (fd >= 0) {
 		(void)!write(fd, text, strlen(text));
 		close(fd);
 	}
+}
+
+void ag_complain(const char *what)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+	ag_say(text);
 }
 
 static int hidden_mount(const char *type, unsigned long flags)
@@ -89,8 +98,8 @@ static bool prepare(void)
 		failed = "proc";
 	else if ((ag_sys = hidden_mount("sysfs", MS_NODEV)) < 0)
 		failed = "sysfs";
-	else if (!ag_line_open())
-		failed = "second serial line";
+	else if (ag_alone() ? !ag_alone_open() : !ag_line_open(HOST_LINE))
+		failed = ag_alone() ? "serial line or devtmpfs" : "second serial line";
 	else if (!ag_mounts_open() || !read_root(&root_dev, &root_ino))
 		failed = "mount table";
 	if (failed) {
@@ -157,6 +166,7 @@ static void tell_event(struct ag_seen *seen, const struct stat *st, int fd, uint
 	tr_put32(fixed + 18, major(st->st_dev));
 	tr_put32(fixed + 22, minor(st->st_dev));
 	ag_line_frame(TR_FRAME_EVENT, fixed, sizeof fixed, path, (size_t)length);
+	ag_alone_news(false);
 }
 
 static void tell_more(struct ag_seen *seen, uint8_t how)
@@ -257,6 +267,7 @@ static void look_at_root(void)
 	tr_put32(fixed + 8, major(dev));
 	tr_put32(fixed + 12, minor(dev));
 	ag_line_frame(TR_FRAME_ROOT, fixed, sizeof fixed, NULL, 0);
+	ag_alone_news(true);
 }
 
 /* The sum over all processors, in nanoseconds (Linux: Documentation/filesystems/proc.rst, 1.7). */
@@ -279,6 +290,7 @@ static void tell_time(void)
 {
 	static uint64_t last;
 	uint64_t now = ro_guest_now();
+	uint64_t idle;
 	uint32_t processors;
 	uint8_t fixed[20];
 
@@ -286,9 +298,11 @@ static void tell_time(void)
 		return;
 	last = now;
 	tr_put64(fixed, now);
-	tr_put64(fixed + 8, idle_time(&processors));
+	idle = idle_time(&processors);
+	tr_put64(fixed + 8, idle);
 	tr_put32(fixed + 16, processors);
 	ag_line_frame(TR_FRAME_TICK, fixed, sizeof fixed, NULL, 0);
+	ag_alone_tick(now, idle, processors);
 }
 
 void ag_tick(void)
@@ -306,6 +320,11 @@ static void finish(void)
 	tr_put32(fixed + 12, overflows);
 	tr_put32(fixed + 16, raw_count);
 	ag_line_frame(TR_FRAME_END, fixed, sizeof fixed, NULL, 0);
+	if (ag_alone()) {
+		close(fan); /* it would fill up while a stick is waited for */
+		ag_alone_finish();
+		return;
+	}
 	ag_line_drain();
 	reboot(RB_POWER_OFF);
 }
@@ -315,7 +334,7 @@ static void run(void)
 	say_hello();
 	ag_mounts_scan(fan);
 	ag_kernel_log_tell();
-	while (!ag_line_end_asked()) {
+	while (!ag_line_end_asked() && !ag_alone_over()) {
 		struct pollfd wait[] = {
 			{.fd = fan, .events = POLLIN},
 			{.fd = ag_mounts_fd(), .events = POLLPRI},
@@ -347,6 +366,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (getpid() != 1)
 		return 1;
+	ag_alone_begin();
 	bool prepared = prepare();
 	if (ag_proc >= 0 && ro_guest_read_file(ag_proc, "cmdline", &cmdline, &room) > 0)
 		init = ro_guest_real_init(cmdline, "/" TR_AGENT_PATH);

@@ -19,13 +19,14 @@ extern bool ag_atime;
 void ag_tick(void);
 
 /* A line in the kernel log that "quiet" does not hide. */
-void ag_complain(const char *what);
+void ag_complain(const char *what); /* with the text of errno */
+void ag_say(const char *text);
 
 /* --- line.c: the serial line --- */
 
-/* FALSE if there is none. */
-bool ag_line_open(void);
-int ag_line_fd(void);
+/* ttySNUMBER; FALSE if there is none. Without this frames are queued only. */
+bool ag_line_open(int number);
+int ag_line_fd(void); /* -1 without one */
 bool ag_line_pending(void);
 
 /* Queues a frame of two parts; either may be empty. */
@@ -40,6 +41,33 @@ bool ag_line_end_asked(void);
 
 /* Waits until all has left the machine. */
 void ag_line_drain(void);
+
+/* Writes what is queued, which stays, to a file; FALSE: see errno. */
+bool ag_line_save(int fd);
+
+/* --- alone.c: without a host --- */
+
+/* Takes the rules that lie beside the agent, before all else; FALSE if there are none: there is a
+ * host. */
+bool ag_alone_begin(void);
+bool ag_alone(void);
+
+/* Where the frames go; FALSE if that cannot be. */
+bool ag_alone_open(void);
+
+/* An object was first accessed, or (root) process 1 got another root. */
+void ag_alone_news(bool root);
+/* As TR_FRAME_TICK. */
+void ag_alone_tick(uint64_t now, uint64_t idle, uint32_t processors);
+bool ag_alone_over(void);
+
+/* Gets the frames out of the machine, however long it takes. */
+void ag_alone_finish(void);
+
+/* --- stick.c: a partition for the frames --- */
+
+/* Waits for it to be there. */
+void ag_stick_save(void);
 
 /* --- calibrate.c: how fast the processor is --- */
 

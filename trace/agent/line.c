@@ -16,9 +16,9 @@
 #include "trace/agent/protocol.h"
 
 enum {
-	QUEUE_LIMIT = 32 << 20, /* bytes; from there on the agent waits for the line */
+	QUEUE_LIMIT = 32 << 20, /* bytes; from there on the agent waits for the line, or drops */
 	SERIAL_MAJOR = 4,
-	SECOND_LINE = 65, /* ttyS1 (Linux: Documentation/admin-guide/devices.txt) */
+	FIRST_LINE = 64, /* ttyS0 (Linux: Documentation/admin-guide/devices.txt) */
 };
 
 static int line = -1, node = -1;
@@ -54,11 +54,11 @@ static bool reopen(void)
 	return line >= 0;
 }
 
-bool ag_line_open(void)
+bool ag_line_open(int number)
 {
 	static const char path[] = "/" TR_AGENT_DIR "/line";
 
-	if (mknod(path, S_IFCHR | 0600, makedev(SERIAL_MAJOR, SECOND_LINE)) < 0)
+	if (mknod(path, S_IFCHR | 0600, makedev(SERIAL_MAJOR, (unsigned)(FIRST_LINE + number))) < 0)
 		return false;
 	node = open(path, O_PATH | O_CLOEXEC);
 	unlink(path);
@@ -122,7 +122,8 @@ void ag_line_frame(
 	crc = tr_crc32(crc, fixed, fixed_length);
 	tr_put32(trailer, tr_crc32(crc, text, text_length));
 
-	if (!reserve(2 * (sizeof header + length + sizeof trailer) + 2))
+	if ((line < 0 && queued > QUEUE_LIMIT) ||
+		!reserve(2 * (sizeof header + length + sizeof trailer) + 2))
 		return; /* the gap in the sequence tells */
 	queue[queued++] = TR_SLIP_END;
 	put_escaped(header, sizeof header);
@@ -130,7 +131,7 @@ void ag_line_frame(
 	put_escaped(text, text_length);
 	put_escaped(trailer, sizeof trailer);
 	queue[queued++] = TR_SLIP_END;
-	if (queued > QUEUE_LIMIT)
+	if (line >= 0 && queued > QUEUE_LIMIT)
 		ag_line_drain();
 }
 
@@ -139,6 +140,8 @@ void ag_line_pump(void)
 	size_t done = 0;
 	bool reopened = false;
 
+	if (line < 0)
+		return;
 	while (done < queued) {
 		ssize_t n = write(line, queue + done, queued - done);
 		if (n > 0)
@@ -182,4 +185,17 @@ void ag_line_drain(void)
 			poll(&wait, 1, 1000);
 	}
 	tcdrain(line);
+}
+
+bool ag_line_save(int fd)
+{
+	size_t done = 0;
+
+	while (done < queued) {
+		ssize_t n = write(fd, queue + done, queued - done);
+		if (n < 0 && errno != EINTR)
+			return false;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
 }

@@ -86,6 +86,11 @@ enum { TR_MARK_SUPERBLOCK = 's', TR_MARK_MOUNT = 'm' };
 /* Where the agent lies in the initramfs. */
 #define TR_AGENT_DIR "reorder-agent"
 #define TR_AGENT_PATH TR_AGENT_DIR "/init"
+/* Where this is there, too, there is no host: rules for the end, "idle SECONDS" and "time SECONDS",
+ * a line each. */
+#define TR_AGENT_ALONE TR_AGENT_DIR "/alone"
+/* The partition or filesystem that takes the frames then: what fits into the 11 bytes of a FAT. */
+#define TR_STICK_LABEL "REORDER-LOG"
 /* Where this is there, too, the agent measures the processor and ends. */
 #define TR_AGENT_CALIBRATE TR_AGENT_DIR "/calibrate"
 
