@@ -47,7 +47,7 @@ typedef struct {
 	const char *text; /* of the file */
 	gboolean in_text;
 	guint depth; /* of files */
-	const char *file;
+	const char *file, *first_file;
 	guint line;
 } parser;
 
@@ -389,6 +389,8 @@ static void parse_file(parser *p, const char *name)
 		return;
 	p->depth++;
 	p->file = found;
+	if (!p->first_file)
+		p->first_file = found;
 	parse_text(p, text);
 	p->in_text = FALSE;
 	p->depth--;
@@ -461,6 +463,7 @@ static label *command_choice(parser *p, const char *text)
 		return module_choice(p, word, rest);
 	if (kind_of_kernel(word) != KIND_LINUX || !li_iso_find(p->config->iso, path))
 		return NULL;
+	p->file = p->first_file;
 	begin_label(p, word);
 	l = p->current;
 	if (l)

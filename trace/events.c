@@ -103,11 +103,11 @@ static gboolean kind_of(img_type type, tr_kind *kind)
  */
 static gboolean is_literal(const img_tree *tree, const char *path)
 {
-	g_autofree char *prefix = g_strdup(path);
+	g_autofree char *prefix = g_strconcat("/", path, NULL);
 
-	if (strstr(path, "//") || strstr(path, "/./") || strstr(path, "/../"))
+	if (strstr(prefix, "//") || strstr(prefix, "/./") || strstr(prefix, "/../"))
 		return FALSE;
-	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(prefix + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		guint32 inode = img_tree_resolve(tree, prefix, FALSE);
 		*slash = '/';

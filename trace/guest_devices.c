@@ -63,7 +63,8 @@ gboolean tr_guest_devices_below(
 
 	count = MIN(count, BELOW_MAX);
 	if (!device || (device->below->len == count &&
-			       memcmp(device->below->data, below, count * sizeof *below) == 0))
+			       (count == 0 || memcmp(device->below->data, below,
+						      count * sizeof *below) == 0)))
 		return FALSE;
 	g_array_set_size(device->below, 0);
 	g_array_append_vals(device->below, below, count);
