@@ -3,13 +3,15 @@
 #include "reorder/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dm/hot_map.h"
+#include "iso/file_copy.h"
 #include "iso/journal.h"
 #include "iso/writer_patch.h"
 #include "reorder/compare_run.h"
@@ -61,6 +63,8 @@ static gboolean check_space(const job *j, GError **error)
 	guint64 scratch = ro_image_jobs_space(&j->images);
 	guint64 size = j->output ? j->input.iso->file_size : ro_image_jobs_size(&j->images);
 
+	if (j->options->preload == RO_PRELOAD_AUTO)
+		scratch += size; /* the one that is compared */
 	if (same_filesystem(work, out_dir))
 		return ro_need_space(work, scratch + size, "scratch files and the result", error);
 	return ro_need_space(work, scratch, "scratch files", error) &&
@@ -206,10 +210,9 @@ static gboolean make_images(job *j, GError **error)
 	       (ro_image_jobs_verify(&j->images, error) || our_fault(j, error));
 }
 
-static gboolean write_as_chosen(job *j, const li_write_job *write, GError **error)
+static gboolean write_with(
+	job *j, const li_writer *writer, const li_write_job *write, GError **error)
 {
-	const li_writer *writer = j->writer.writer;
-
 	if (!j->output)
 		return li_patch_in_place(write, j->in_place_fd, &j->written, error);
 	return writer->write(write, &j->written, error) &&
@@ -217,7 +220,8 @@ static gboolean write_as_chosen(job *j, const li_write_job *write, GError **erro
 }
 
 /* One ISO, at that place. */
-static gboolean write_to(job *j, const char *out_path, gboolean with_preload, GError **error)
+static gboolean write_to(job *j, const li_writer *writer, const char *out_path,
+	gboolean with_preload, GError **error)
 {
 	g_autoptr(GArray) replacements = ro_image_jobs_replacements(&j->images);
 	li_write_job write = {
@@ -232,25 +236,64 @@ static gboolean write_to(job *j, const char *out_path, gboolean with_preload, GE
 
 	if (with_preload && !ro_preload_begin(&j->preload, &preload, &write, error))
 		return FALSE;
-	return write_as_chosen(j, &write, error) || our_fault(j, error);
+	return write_with(j, writer, &write, error) || our_fault(j, error);
 }
 
-/* --preload auto: boots both. The one with the preload is written over if it does not pay. */
-static gboolean choose_preload(job *j, GError **error)
+static gboolean copy_over(const char *from, const char *to, GError **error)
 {
-	const char *out_path = ro_output_temp_path(j->output), *work = ro_workdir_path(j->workdir);
-	g_autofree char *plain = ro_workdir_file(j->workdir, "plain.iso");
+	int source = open(from, O_RDONLY | O_CLOEXEC);
+	int target = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	guint64 size = 0;
+	gboolean ok = source >= 0 && target >= 0 ? size_of(from, &size, error)
+						 : ro_fail_errno(error, errno, "%s", to);
 
-	if (!g_file_set_contents(plain, "", 0, error) || !write_to(j, plain, FALSE, error))
+	ok = ok &&
+	     (li_file_clone(source, target) || li_file_copy(source, 0, target, 0, size, to, error));
+	if (source >= 0)
+		close(source);
+	if (target >= 0 && close(target) < 0 && ok)
+		ok = ro_fail_errno(error, errno, "%s: write", to);
+	return ok;
+}
+
+/* A preload with which the ISO does not boot is no reason to have none. */
+static gboolean compare_preload(job *j, const char *plain, const char *preload, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+
+	if (ro_preload_compare(&j->preload, j->options, plain, preload, ro_workdir_path(j->workdir),
+		    j->progress, &reason))
+		return TRUE;
+	if (!g_error_matches(reason, RO_ERROR, RO_ERROR_GUEST)) {
+		g_propagate_error(error, g_steal_pointer(&reason));
 		return FALSE;
-	ro_progress_end(j->progress, "with and without preload");
-	if (!ro_preload_compare(&j->preload, j->options, plain, out_path, work, j->progress, error))
+	}
+	reason->message[strcspn(reason->message, "\n")] = '\0';
+	ro_warn("--preload auto: left out, since there is nothing to compare: %s", reason->message);
+	j->preload.kept = FALSE;
+	return TRUE;
+}
+
+/* --preload auto: there is an ISO without; another one with it takes its place if it boots faster.
+ */
+static gboolean choose_preload(job *j, const char *out_path, GError **error)
+{
+	g_autofree char *other = ro_workdir_file(j->workdir, "preload.iso");
+	li_write_result plain = j->written;
+
+	if (!g_file_set_contents(other, "", 0, error) ||
+		!write_to(j, &li_writer_rebuild, other, TRUE, error))
 		return FALSE;
-	g_unlink(plain);
-	ro_progress_begin(j->progress, "write again");
-	return j->preload.kept ||
-	       (truncate(out_path, 0) == 0 ? write_to(j, out_path, FALSE, error)
-					   : ro_fail_errno(error, errno, "%s", out_path));
+	ro_progress_end(j->progress, "without and with the preload");
+	if (!compare_preload(j, out_path, other, error))
+		return FALSE;
+	ro_progress_begin(j->progress, "take");
+	if (!j->preload.kept) {
+		j->written = plain;
+		return g_unlink(other) == 0 || ro_fail_errno(error, errno, "%s", other);
+	}
+	ro_writer_choice_rebuild(&j->writer, "the preload makes initrds grow");
+	return copy_over(other, out_path, error);
 }
 
 /* That they do not fit is not what our_fault is about. */
@@ -271,9 +314,9 @@ static gboolean write_iso(job *j, GError **error)
 		return FALSE;
 	if (!j->output && !ro_input_unchanged(&j->input, error))
 		return FALSE;
-	if (!write_to(j, out_path, j->preload.preload != NULL, error))
+	if (!write_to(j, j->writer.writer, out_path, j->options->preload == RO_PRELOAD_DM, error))
 		return FALSE;
-	if (j->options->preload == RO_PRELOAD_AUTO && !choose_preload(j, error))
+	if (j->options->preload == RO_PRELOAD_AUTO && !choose_preload(j, out_path, error))
 		return FALSE;
 	if (j->output && !ro_input_unchanged(&j->input, error))
 		return FALSE;

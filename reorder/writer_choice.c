@@ -17,7 +17,7 @@ static const char *wanted_writer(const ro_options *options)
 {
 	if (options->in_place)
 		return li_writer_patch.name;
-	return options->preload != RO_PRELOAD_NONE ? li_writer_rebuild.name : options->writer;
+	return options->preload == RO_PRELOAD_DM ? li_writer_rebuild.name : options->writer;
 }
 
 gboolean ro_writer_choice_begin(
@@ -31,7 +31,7 @@ gboolean ro_writer_choice_begin(
 	if (!only_rebuild && !li_writer_patch.check(iso, &choice->no_patch) && only_patch)
 		return fail_with(error, choice->no_patch);
 	if (!only_patch && !li_writer_rebuild.check(iso, &choice->no_rebuild) &&
-		(only_rebuild || choice->no_patch))
+		(only_rebuild || choice->no_patch || options->preload != RO_PRELOAD_NONE))
 		return fail_with(error, choice->no_rebuild);
 	if (only_patch || only_rebuild)
 		choice->writer = only_patch ? &li_writer_patch : &li_writer_rebuild;
@@ -76,6 +76,13 @@ gboolean ro_writer_choice_end(ro_writer_choice *choice, const li_iso *iso,
 	choice->reason = file ? g_strdup_printf(TOO_LARGE, excess)
 			      : g_strdup("the new image fits into the place of the old one");
 	return TRUE;
+}
+
+void ro_writer_choice_rebuild(ro_writer_choice *choice, const char *reason)
+{
+	choice->writer = &li_writer_rebuild;
+	g_free(choice->reason);
+	choice->reason = g_strdup(reason);
 }
 
 void ro_writer_choice_clear(ro_writer_choice *choice)

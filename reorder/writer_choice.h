@@ -23,6 +23,9 @@ gboolean ro_writer_choice_begin(
 gboolean ro_writer_choice_end(ro_writer_choice *choice, const li_iso *iso,
 	const li_replacement *replacements, guint count, GError **error);
 
+/* Another ISO is taken, which that writer has made. */
+void ro_writer_choice_rebuild(ro_writer_choice *choice, const char *reason);
+
 void ro_writer_choice_clear(ro_writer_choice *choice);
 
 #endif
