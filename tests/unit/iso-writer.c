@@ -316,7 +316,7 @@ static void test_checksum_lists(fixture *f, gconstpointer data)
 	       " sha256sum --tag live/* arch/x86_64/* >SHA256SUMS; sha1sum -b arch/x86_64/airootfs.sfs >S\n"
 	       " { awk '{print toupper($1), $2}' S; sed 's/^..../0000/' S; } >SHA1SUMS; rm S\n"
 	       " printf '[checksums]\\narch/x86_64/airootfs.sfs = sha256:%s\\n' $(sha256sum <arch/x86_64/airootfs.sfs | cut -c1-64) >.treeinfo\n"
-	       " sed -i 's/^.\\(.*vmlinuz\\)/z\\1/; s/^z/0/' md5sum.txt; sha256sum md5sum.txt >list.sha256)\n"
+	       " sed -i '/vmlinuz/ { s/^0/1/; t; s/^./0/ }' md5sum.txt; sha256sum md5sum.txt >list.sha256)\n"
 	       "mk -V C $bios; cp tree/md5sum.txt md5.before");
 	{
 		GError *error = NULL;
