@@ -21,8 +21,9 @@ enum {
 
 #define AGENT_LIMIT (G_GUINT64_CONSTANT(1) << 30) /* bytes */
 
-static const double busy_factor =
-	6; /* a guest whose processors never rest is idle after so many times the seconds */
+/* A guest whose processors never rest is idle after so many times the seconds, or times what it
+ * took to its root: on a loaded machine it may compute for minutes between two files. */
+static const double busy_factor = 6, slow_factor = 4;
 static const double finish_grace =
 	20; /* host seconds of silence from the word to end on until the agent's last frame */
 static const double settle_factor = 8;   /* the longest that settling takes */
@@ -222,7 +223,9 @@ static gboolean is_idle(const session *s, double seconds)
 		return FALSE;
 	if (s->job->agentless)
 		return host_now() - s->quiet >= seconds || unread >= busy_factor * seconds;
-	return s->guest->quiet >= seconds || s->guest->now - since >= busy_factor * seconds;
+	return s->guest->quiet >= seconds ||
+	       s->guest->now - since >=
+		       MAX(busy_factor * seconds, slow_factor * s->guest->root_time);
 }
 
 static const char *rule_that_holds(const session *s)
