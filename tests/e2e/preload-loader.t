@@ -66,7 +66,7 @@ find_medium() {
 }
 find_medium
 # However slow the machine is: it is not released before that was looked at.
-case $cmdline in *rd.reorder.release=20*) pkill -STOP reorder-loader ;; esac
+case $cmdline in *rd.reorder.release=20*) killall -STOP reorder-loader ;; esac
 mount -t squashfs -o ro,loop /medium/live/filesystem.squashfs /lower
 mount -t tmpfs tmpfs /cow
 mkdir /cow/up /cow/work
@@ -122,7 +122,7 @@ if grep -q t.host /proc/cmdline; then
 fi
 say tree "$(tree /lower)"
 if released; then
-	pkill -CONT reorder-loader
+	killall -CONT reorder-loader
 	until dmesg | grep -q 'RAM released'; do sleep 1; done
 	say memory-after "$(available)"
 	say running-after "$(processes)"
