@@ -239,20 +239,29 @@ static gboolean write_to(job *j, const li_writer *writer, const char *out_path,
 	return write_with(j, writer, &write, error) || our_fault(j, error);
 }
 
+static gboolean copy_from(int source, const char *from, const char *to, GError **error)
+{
+	int target = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	guint64 size = 0;
+
+	if (target < 0)
+		return ro_fail_errno(error, errno, "%s", to);
+	gboolean ok = size_of(from, &size, error) &&
+		      (li_file_clone(source, target) ||
+			      li_file_copy(source, 0, target, 0, size, to, error));
+	if (close(target) < 0 && ok)
+		return ro_fail_errno(error, errno, "%s: write", to);
+	return ok;
+}
+
 static gboolean copy_over(const char *from, const char *to, GError **error)
 {
 	int source = open(from, O_RDONLY | O_CLOEXEC);
-	int target = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	guint64 size = 0;
-	gboolean ok = source >= 0 && target >= 0 ? size_of(from, &size, error)
-						 : ro_fail_errno(error, errno, "%s", to);
 
-	ok = ok &&
-	     (li_file_clone(source, target) || li_file_copy(source, 0, target, 0, size, to, error));
-	if (source >= 0)
-		close(source);
-	if (target >= 0 && close(target) < 0 && ok)
-		ok = ro_fail_errno(error, errno, "%s: write", to);
+	if (source < 0)
+		return ro_fail_errno(error, errno, "%s", from);
+	gboolean ok = copy_from(source, from, to, error);
+	close(source);
 	return ok;
 }
 
