@@ -51,15 +51,21 @@ static void add_take(GPtrArray *argv, const char *option, char *value)
 	g_free(value);
 }
 
+/* What makes emulation twice as fast, found by boots of a Debian live system with QEMU 7.2. ERMS and
+ * FSRM have a kernel copy and clear pages by `rep movsb` and `rep stosb`, which are emulated a byte at
+ * a time. Translated code of processes long gone is kept until its memory is written again, and is then
+ * searched through for each write; a smaller buffer is emptied as a whole before. */
+static const char emulated_processor[] = "max,-erms,-fsrm";
+static const char emulator[] = "tcg,thread=multi,tb-size=256";
+
 static void add_processor(GPtrArray *argv, const tr_machine *machine)
 {
 	gboolean kvm = g_str_equal(machine->accelerator, "kvm");
-
 	const char *model = machine->hardware->cpu_model;
 
 	add(argv, "-machine", tr_chipset_name(machine->hardware->chipset));
-	add(argv, "-accel", kvm ? "kvm" : "tcg,thread=multi");
-	add(argv, "-cpu", model ? model : kvm ? "host" : "max");
+	add(argv, "-accel", kvm ? "kvm" : emulator);
+	add(argv, "-cpu", model ? model : kvm ? "host" : emulated_processor);
 	add_take(argv, "-smp", g_strdup_printf("%u", machine->cpus));
 	add_take(argv, "-m", g_strdup_printf("%" G_GUINT64_FORMAT "M", machine->memory >> 20));
 }

@@ -77,7 +77,8 @@ static void test_processor(void)
 	g_autoptr(GPtrArray) tcg = arguments("tcg", "/w");
 	g_autoptr(GPtrArray) kvm = arguments("kvm", "/w");
 
-	g_assert_cmpstr(value(tcg, "-cpu", 0), ==, "max");
+	g_assert_cmpstr(value(tcg, "-cpu", 0), ==, "max,-erms,-fsrm");
+	g_assert_cmpstr(value(tcg, "-accel", 0), ==, "tcg,thread=multi,tb-size=256");
 	g_assert_cmpstr(value(kvm, "-cpu", 0), ==, "host");
 	g_assert_cmpstr(value(kvm, "-accel", 0), ==, "kvm");
 }
