@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# layouts.sh PROGRAM [OUT-DIR]: what boots of the console and of the desktop demo ISO cost on modelled
+# drives, by engine, layout and number of traces: one boot of each from a drive without delay, whose
+# log of reads is replayed on the others. What OUT-DIR has already is not made or booted again. ISOS
+# says which (console desktop), VARIANTS which layouts.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+program=$(realpath "$1")
+out=${2:-$(dirname "$program")/bench/layouts}
+read -ra isos <<<"${ISOS:-console desktop}"
+read -ra variants <<<"${VARIANTS:-mksquashfs front end two-traces}"
+mkdir -p "$out"
+cd "$out"
+
+make_iso() { # NAME
+	case $1 in
+	console) "$here/../images/demo-iso" "$1.iso" ;;
+	desktop) "$here/../images/demo-iso" --desktop "$1.iso" ;;
+	esac
+}
+
+end_rule() { # NAME
+	case $1 in
+	console) echo 'console:login:' ;;
+	desktop) echo 'console:desktop: ready' ;;
+	esac
+}
+
+# record ISO-NAME BOOTED: BOOTED.trace and BOOTED.log of a boot of BOOTED.iso.
+record() {
+	[ ! -e "$2.log" ] || return 0
+	local work=work.$2
+	rm -rf "$work"
+	mkdir "$work"
+	"$program" trace "$2.iso" -o "$2.trace" --until "$(end_rule "$1")" --timeout 2400 --work-dir "$work" \
+		--keep-work --force >&2
+	mv "$work"/*/reads.log "$2.log"
+	rm -rf "$work"
+}
+
+reorder() { # ISO-NAME VARIANT
+	local -a options=(--trace "$1.trace")
+	case $2 in
+	mksquashfs) options+=(--engine mksquashfs) ;;
+	front | end) options+=(--engine splice --layout "$2") ;;
+	two-traces)
+		ln -f "$1.iso" "$1-again.iso"
+		record "$1" "$1-again"
+		options+=(--engine splice --trace "$1-again.trace")
+		;;
+	esac
+	"$program" "$1.iso" "$1-$2.iso" "${options[@]}" --force >&2
+}
+
+row() { # TITLE LOG
+	printf '| %s ' "$1"
+	"$program" simulate "$2" --json - | jq -rj '.simulated | map({(.drive): .}) | add |
+		"| \(.cd.requests) | \(.cd.bytes / 1e5 | round / 10) | \(.cd.long_seeks) | " +
+		([.cd, .usb2, .bmc] | map(.busy_seconds * 10 | round / 10 | tostring) | join(" | ")) + " |\n"'
+}
+
+for name in "${isos[@]}"; do
+	[ -e "$name.iso" ] || make_iso "$name"
+	record "$name" "$name"
+	for variant in "${variants[@]}"; do
+		[ -e "$name-$variant.log" ] || reorder "$name" "$variant"
+		record "$name" "$name-$variant"
+	done
+done
+{
+	echo '| | requests | MB | long seeks (cd) | cd, s busy | usb2 | bmc |'
+	echo '|---|---|---|---|---|---|---|'
+	for name in "${isos[@]}"; do
+		row "$name, original" "$name.log"
+		for variant in "${variants[@]}"; do
+			row "$name, $variant" "$name-$variant.log"
+		done
+	done
+} | tee layouts.md
