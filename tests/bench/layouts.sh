@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# layouts.sh PROGRAM [OUT-DIR]: what boots of the console and of the desktop demo ISO cost on modelled
-# drives, by engine, layout and number of traces: one boot of each from a drive without delay, whose
-# log of reads is replayed on the others. What OUT-DIR has already is not made or booted again. ISOS
-# says which (console desktop), VARIANTS which layouts.
+# layouts.sh PROGRAM [OUT-DIR]: what boots of the console and of the desktop demo ISO and of one with
+# an ext4 root (dracut) cost on modelled drives, by engine, layout and number of traces, and by the recipe
+# of 2007: one boot of each from a drive without delay, whose log of reads is replayed on the others.
+# What OUT-DIR has already is not made or booted again. ISOS says which (console desktop dracut).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 program=$(realpath "$1")
 out=${2:-$(dirname "$program")/bench/layouts}
-read -ra isos <<<"${ISOS:-console desktop}"
-read -ra variants <<<"${VARIANTS:-mksquashfs front end two-traces}"
+read -ra isos <<<"${ISOS:-console desktop dracut}"
 mkdir -p "$out"
 cd "$out"
 
@@ -18,25 +17,34 @@ make_iso() { # NAME
 	case $1 in
 	console) "$here/../images/demo-iso" "$1.iso" ;;
 	desktop) "$here/../images/demo-iso" --desktop "$1.iso" ;;
+	dracut) "$here/../images/dracut-iso" --ext4 "$1.iso" ;;
 	esac
 }
 
 end_rule() { # NAME
 	case $1 in
-	console) echo 'console:login:' ;;
+	console | dracut) echo 'console:login:' ;;
 	desktop) echo 'console:desktop: ready' ;;
 	esac
 }
 
-# record ISO-NAME BOOTED: BOOTED.trace and BOOTED.log of a boot of BOOTED.iso.
+variants() { # NAME
+	case $1 in
+	console | desktop) echo mksquashfs front end two-traces ;;
+	dracut) echo recipe-2007 front end two-traces ;;
+	esac
+}
+
+# record ISO-NAME BOOTED [OPTION…]: BOOTED.trace and BOOTED.log of a boot of BOOTED.iso.
 record() {
-	[ ! -e "$2.log" ] || return 0
-	local work=work.$2
+	local name=$1 iso=$2 work=work.$2
+	shift 2
+	[ ! -e "$iso.log" ] || return 0
 	rm -rf "$work"
 	mkdir "$work"
-	"$program" trace "$2.iso" -o "$2.trace" --until "$(end_rule "$1")" --timeout 2400 --work-dir "$work" \
-		--keep-work --force >&2
-	mv "$work"/*/reads.log "$2.log"
+	"$program" trace "$iso.iso" -o "$iso.trace" --until "$(end_rule "$name")" --timeout 2400 \
+		--work-dir "$work" --keep-work --force "$@" >&2
+	mv "$work"/*/reads.log "$iso.log"
 	rm -rf "$work"
 }
 
@@ -44,11 +52,16 @@ reorder() { # ISO-NAME VARIANT
 	local -a options=(--trace "$1.trace")
 	case $2 in
 	mksquashfs) options+=(--engine mksquashfs) ;;
-	front | end) options+=(--engine splice --layout "$2") ;;
+	front | end) options+=(--layout "$2") ;;
 	two-traces)
 		ln -f "$1.iso" "$1-again.iso"
 		record "$1" "$1-again"
-		options+=(--engine splice --trace "$1-again.trace")
+		options+=(--trace "$1-again.trace")
+		;;
+	recipe-2007)
+		ln -f "$1.iso" "$1-atime.iso"
+		record "$1" "$1-atime" --tracer atime
+		options=(--trace "$1-atime.trace" --order size --layout front)
 		;;
 	esac
 	"$program" "$1.iso" "$1-$2.iso" "${options[@]}" --force >&2
@@ -64,7 +77,7 @@ row() { # TITLE LOG
 for name in "${isos[@]}"; do
 	[ -e "$name.iso" ] || make_iso "$name"
 	record "$name" "$name"
-	for variant in "${variants[@]}"; do
+	for variant in $(variants "$name"); do
 		[ -e "$name-$variant.log" ] || reorder "$name" "$variant"
 		record "$name" "$name-$variant"
 	done
@@ -74,7 +87,7 @@ done
 	echo '|---|---|---|---|---|---|---|'
 	for name in "${isos[@]}"; do
 		row "$name, original" "$name.log"
-		for variant in "${variants[@]}"; do
+		for variant in $(variants "$name"); do
 			row "$name, $variant" "$name-$variant.log"
 		done
 	done
