@@ -23,7 +23,7 @@ boot() {
 	truncate -s "$((($(stat -c %s initrd) + 3) / 4 * 4))" initrd # as a boot loader does
 	cat initrd segment >both
 	rm -f console
-	qemu-system-x86_64 -machine pc -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot -kernel vmlinuz \
+	qemu-system-x86_64 -machine pc -accel tcg -cpu max,-erms,-fsrm -m 512 -nodefaults -display none -no-reboot -kernel vmlinuz \
 		-initrd both -append "boot=live components quiet console=ttyS0 panic=-1 rdinit=/reorder-agent/init $*" \
 		-cdrom ok.iso -drive file=stick,format=raw,if=virtio -chardev file,id=c,path=console -serial chardev:c \
 		-chardev file,id=f,path=serial.frames -serial chardev:f 2>qemu.err &
