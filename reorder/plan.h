@@ -24,6 +24,7 @@ typedef struct {
 	const char *reason; /* "open", "exec", "read", "partly read", "lookup" (a directory on the
 			       way), "also modules", …; of a merged trace, where not all have it,
 			       "read, 1 of 2 traces"; owned by the plan */
+	gboolean partly;    /* only a little of a large file was read */
 } ro_plan_item;
 
 typedef struct {
