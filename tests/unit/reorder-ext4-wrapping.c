@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reorder/engines.h"
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/ext4/ext4_verify.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4/wrapping.h"
@@ -40,7 +40,7 @@ static void open_inside(sq_image *inside, const char *name)
 	g_autoptr(GError) error = NULL;
 
 	sq_open_file(inside, name);
-	inside->tree = ro_ext4_tree_open(&inside->source, &error);
+	inside->tree = img_ext4_tree_open(&inside->source, &error);
 	g_assert_no_error(error);
 }
 
