@@ -3,7 +3,7 @@
 #ifndef RO_ENGINE_H
 #define RO_ENGINE_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/progress.h"
 
 typedef struct {

@@ -9,7 +9,7 @@
 
 #include "reorder/image/ext4.h"
 #include "reorder/ext4/relocate.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/util/child.h"
 #include "reorder/util/error.h"
 

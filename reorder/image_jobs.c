@@ -9,7 +9,7 @@
 
 #include "reorder/engines.h"
 #include "reorder/image/ext4_tree.h"
-#include "reorder/ext4/verify_job.h"
+#include "reorder/verify_ext4_job.h"
 #include "reorder/util/error.h"
 
 static ro_engine_job engine_job(const ro_image_jobs *jobs, const ro_image_job *job)

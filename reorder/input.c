@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "reorder/image/ext4_tree.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 

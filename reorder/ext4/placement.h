@@ -11,7 +11,7 @@
 #define RO_EXT4_PLACEMENT_H
 
 #include "reorder/image/ext4_survey.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 /*
  * wanted: inode numbers in order; those without blocks and repeated ones are passed over. Returns

@@ -11,7 +11,7 @@
 #ifndef RO_EXT4_RELOCATE_H
 #define RO_EXT4_RELOCATE_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/progress.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An ext4 image in which files are moved: what is moved, the proof finds equal; sparse (fuzz.h). */
 #include "reorder/image/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -4,9 +4,9 @@
 
 #include "reorder/engines.h"
 #include "reorder/image/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "tests/unit/squashfs-fixture.h"
 
 static char *top;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "reorder/image/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4/spaces.h"
 #include "tests/unit/squashfs-fixture.h"

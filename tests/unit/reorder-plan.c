@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/image-fixture.h"
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/error.h"
 
 enum { MIB = 1 << 20 };

@@ -5,7 +5,7 @@
 #ifndef RO_PLAN_H
 #define RO_PLAN_H
 
-#include "reorder/differences.h"
+#include "reorder/plan/differences.h"
 #include "reorder/image/image_tree.h"
 #include "trace/trace.h"
 

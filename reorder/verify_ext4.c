@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 #include <string.h>
 
-#include "reorder/also.h"
-#include "reorder/file_data.h"
-#include "reorder/order.h"
+#include "reorder/plan/also.h"
+#include "reorder/plan/file_data.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 #include "reorder/util/interrupt.h"
