@@ -56,7 +56,8 @@ Q := @
 say = @echo "  $(1)"
 endif
 
-MODULES := reorder/util reorder/image iso trace dm reorder/splice reorder/ext4 reorder
+# The lowest first: none includes a header of one that comes behind it.
+MODULES := reorder/util reorder/image iso trace dm reorder/plan reorder/splice reorder/ext4 reorder
 SOURCES := $(foreach m,$(MODULES),$(filter-out reorder/main.c,$(wildcard $(m)/*.c)))
 # The drive model serves the plugin and the simulator.
 SOURCES += trace/medium/drive.c

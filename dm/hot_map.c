@@ -142,19 +142,19 @@ static void add_files(maker *m)
 	const dmx_hot_map_job *job = m->job;
 	g_autofree guint64 *bytes = bytes_of_inodes(job);
 
-	for (guint i = 0; i < job->plan->files->len; i++) {
-		const ro_plan_item *item = &g_array_index(job->plan->files, ro_plan_item, i);
-		g_autofree char *path = img_tree_inode_path(job->old_tree, item->inode);
+	for (guint i = 0; i < job->files->len; i++) {
+		const dmx_hot_file *file = &g_array_index(job->files, dmx_hot_file, i);
+		g_autofree char *path = img_tree_inode_path(job->old_tree, file->inode);
 		guint32 index = img_tree_resolve(job->new_tree, path, FALSE);
-		const img_inode *old = img_tree_inode(job->old_tree, item->inode), *new;
+		const img_inode *old = img_tree_inode(job->old_tree, file->inode), *new;
 
-		if (item->group != RO_GROUP_HOT || index == IMG_NONE)
+		if (index == IMG_NONE)
 			continue;
 		new = img_tree_inode(job->new_tree, index);
 		if (new->type != IMG_FILE)
 			continue;
-		if (g_str_equal(item->reason, "partly read"))
-			add_blocks(m, old, new, bytes[item->inode]);
+		if (file->partly)
+			add_blocks(m, old, new, bytes[file->inode]);
 		else
 			add_whole(m, old, new);
 	}

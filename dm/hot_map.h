@@ -3,9 +3,9 @@
  * The hot map: which bytes of the new ISO its boot will read, so that they can be read in one go.
  *
  * What goes in, all by where it lies on the new ISO:
- * - data of the plan's hot files: whole, with the fragment block; of files of which the boot read
- *   only a little ("partly read"), the blocks that were read, or without a read log as many of the
- *   first as the trace says bytes were read;
+ * - data of the hot files: whole, with the fragment block; of files of which the boot read only a
+ *   little, the blocks that were read, or without a read log as many of the first as the trace says
+ *   bytes were read;
  * - the image's superblock and its tables;
  * - volume descriptors, path tables, and the directory records down to the second level and beside
  *   the image;
@@ -28,10 +28,15 @@
 #include "dm/map_text.h"
 #include "iso/live_iso.h"
 #include "reorder/image/image_tree.h"
-#include "reorder/plan.h"
 #include "trace/trace.h"
 
 enum { DMX_GAP = 36 * 4096 };
+
+/* A file that the boot reads. */
+typedef struct {
+	guint32 inode;   /* of the old tree */
+	gboolean partly; /* only a little of it */
+} dmx_hot_file;
 
 /* Everything is borrowed. */
 typedef struct {
@@ -39,7 +44,7 @@ typedef struct {
 					    written */
 	const char *image;               /* path of the image on both */
 	const img_tree *old_tree, *new_tree;
-	const ro_plan *plan; /* of old_tree's inodes */
+	const GArray *files; /* of dmx_hot_file */
 	tr_trace *trace;     /* its events' bytes may be set */
 	const GArray *reads; /* of tr_read: the old boot's, of the old ISO; NULL: a kept trace */
 	gsize max_bytes;     /* of the extents' lines in the text; 0: as the format allows */

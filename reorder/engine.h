@@ -3,7 +3,7 @@
 #ifndef RO_ENGINE_H
 #define RO_ENGINE_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/progress.h"
 
 typedef struct {
@@ -31,6 +31,6 @@ typedef struct {
 
 extern const ro_engine ro_engine_mksquashfs;
 extern const ro_engine ro_engine_splice;
-extern const ro_engine ro_engine_ext4; /* for trees of ro_ext4_tree_open, which no other takes */
+extern const ro_engine ro_engine_ext4; /* for trees of img_ext4_tree_open, which no other takes */
 
 #endif

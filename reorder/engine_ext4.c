@@ -7,15 +7,15 @@
 
 #include <glib/gstdio.h>
 
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4.h"
 #include "reorder/ext4/relocate.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/util/child.h"
 #include "reorder/util/error.h"
 
 static gboolean check(const ro_engine_job *job, GError **error)
 {
-	if (!ro_ext4_check(img_tree_source(job->tree), error))
+	if (!img_ext4_check(img_tree_source(job->tree), error))
 		return FALSE;
 	return !job->outer || (ro_child_need("mksquashfs", "squashfs-tools", error) &&
 				      ro_ext4_check_wrapping(job->outer, error));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "reorder/engines.h"
 
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/util/error.h"
 
 /* In the order in which "auto" tries them. */
@@ -11,7 +11,7 @@ static const ro_engine *const engines[] = {
 /* Which engines there are for an image is a matter of what it is. */
 static gboolean is_for(const ro_engine *engine, const img_tree *tree)
 {
-	return (engine == &ro_engine_ext4) == ro_ext4_is_tree(tree);
+	return (engine == &ro_engine_ext4) == img_ext4_is_tree(tree);
 }
 
 const ro_engine *ro_engine_choose(const char *name, const ro_engine_job *job, GError **error)

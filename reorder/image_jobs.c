@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "reorder/engines.h"
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/verify_job.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4_job.h"
 #include "reorder/util/error.h"
 
 static ro_engine_job engine_job(const ro_image_jobs *jobs, const ro_image_job *job)
@@ -206,8 +206,9 @@ static gboolean verify_image(const ro_image_jobs *jobs, ro_image_job *job, GErro
 {
 	ro_engine_job engine = engine_job(jobs, job);
 
-	return ro_ext4_is_tree(job->root->tree) ? ro_ext4_verify_job(&engine, &job->verified, error)
-						: verify_squashfs(jobs, job, error);
+	return img_ext4_is_tree(job->root->tree)
+		       ? ro_ext4_verify_job(&engine, &job->verified, error)
+		       : verify_squashfs(jobs, job, error);
 }
 
 gboolean ro_image_jobs_verify(ro_image_jobs *jobs, GError **error)

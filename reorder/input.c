@@ -6,8 +6,8 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 
@@ -53,7 +53,7 @@ static gboolean open_inside(ro_root *root, const img_source *source, GError **er
 		return FALSE;
 	img_source inside = {
 		root->inside_fd, 0, img_tree_inode(root->outer, root->outer_inode)->size, label};
-	root->tree = ro_ext4_tree_open(&inside, error);
+	root->tree = img_ext4_tree_open(&inside, error);
 	return root->tree != NULL;
 }
 
@@ -61,7 +61,7 @@ static gboolean open_tree(ro_root *root, const img_source *source, GError **erro
 {
 	if (root->image->wraps_ext4)
 		return open_inside(root, source, error);
-	root->tree = root->image->kind == LI_IMAGE_EXT4 ? ro_ext4_tree_open(source, error)
+	root->tree = root->image->kind == LI_IMAGE_EXT4 ? img_ext4_tree_open(source, error)
 							: img_tree_open(source, error);
 	return root->tree != NULL;
 }

@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <limits.h>
 
-#include "reorder/also.h"
+#include "reorder/plan/also.h"
 #include "reorder/util/error.h"
 
 /* Of the arguments that are no options. */

@@ -4,7 +4,7 @@
 #ifndef RO_OPTIONS_H
 #define RO_OPTIONS_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "trace/boot.h"
 #include "trace/calibrate.h"
 #include "trace/measure.h"

@@ -42,11 +42,26 @@ void ro_preload_clear(ro_preload *p)
 {
 	g_clear_pointer(&p->preload, dmx_preload_free);
 	g_clear_pointer(&p->new_tree, img_tree_free);
+	g_clear_pointer(&p->hot_files, g_array_unref);
 	g_clear_pointer(&p->replacements, g_array_unref);
 	g_clear_pointer(&p->drive, g_free);
 	if (p->image_fd > 0)
 		close(p->image_fd);
 	p->image_fd = -1;
+}
+
+GArray *ro_preload_hot_files(const ro_plan *plan)
+{
+	GArray *files = g_array_new(FALSE, FALSE, sizeof(dmx_hot_file));
+
+	for (guint i = 0; i < plan->files->len; i++) {
+		const ro_plan_item *item = &g_array_index(plan->files, ro_plan_item, i);
+		dmx_hot_file file = {item->inode, item->partly};
+
+		if (item->group == RO_GROUP_HOT)
+			g_array_append_val(files, file);
+	}
+	return files;
 }
 
 /* With the ISO that the map is of. */
@@ -60,7 +75,7 @@ static dmx_hot_map_job map_job(const ro_preload *p, const li_iso *new_iso)
 		.image = job->image->root->image->file->path,
 		.old_tree = job->image->root->tree,
 		.new_tree = p->new_tree,
-		.plan = job->image->plan,
+		.files = p->hot_files,
 		.trace = job->recording->boot.trace,
 		.reads = job->recording->booted ? job->recording->boot.reads : NULL,
 	};
@@ -97,6 +112,7 @@ gboolean ro_preload_begin(
 		return TRUE;
 	p->job = *job;
 	p->out_path = write->out_path;
+	p->hot_files = ro_preload_hot_files(job->image->plan);
 	p->replacements = g_array_new(FALSE, FALSE, sizeof(li_replacement));
 	g_array_append_vals(p->replacements, write->replacements, write->replacement_count);
 	if (!open_image(p, error))

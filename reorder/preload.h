@@ -24,6 +24,7 @@ typedef struct {
 	const char *out_path;
 	int image_fd;
 	img_tree *new_tree;
+	GArray *hot_files;    /* of dmx_hot_file */
 	GArray *replacements; /* of li_replacement */
 	/* --preload auto */
 	gboolean compared, kept;
@@ -36,6 +37,9 @@ typedef struct {
 gboolean ro_preload_open(ro_preload *p, const ro_options *options, const ro_input *input,
 	const char *workdir, GError **error);
 void ro_preload_clear(ro_preload *p);
+
+/* What the hot map has to know of a plan. Array of dmx_hot_file, owned by the caller. */
+GArray *ro_preload_hot_files(const ro_plan *plan);
 
 /* Makes the job of writing the ISO, which has the new image alone, one with the preload. The job
  * must stay where it is until it is done. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 
@@ -35,14 +35,14 @@ static tr_boot_job recording_job(const ro_options *options, const ro_input *inpu
 	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	job.tracer = options->tracer;
-	if (job.tracer == TR_TRACER_AUTO && ro_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree))
+	if (job.tracer == TR_TRACER_AUTO && img_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree))
 		job.tracer = TR_TRACER_FANOTIFY;
 	return job;
 }
 
 static gboolean can_map_reads(const ro_options *options, const ro_input *input, GError **error)
 {
-	if (!ro_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree) ||
+	if (!img_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree) ||
 		(options->tracer != TR_TRACER_BLOCKS && !options->read_log))
 		return TRUE;
 	return ro_fail(error, RO_ERROR_UNSUITABLE,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "reorder/file_data.h"
+#include "reorder/plan/file_data.h"
 
 /* mksquashfs: higher is earlier. */
 enum { LEVEL_MIN = -32768, LEVEL_MAX = 32767, LEVEL_COUNT = LEVEL_MAX - LEVEL_MIN + 1 };

@@ -3,7 +3,7 @@
 #ifndef RO_SORT_FILE_H
 #define RO_SORT_FILE_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 /*
  * For mksquashfs 4.x, run with the unpacked tree as its only source. Each file has a priority of

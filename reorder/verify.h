@@ -17,7 +17,7 @@
 #ifndef RO_VERIFY_H
 #define RO_VERIFY_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/progress.h"
 
 typedef struct {

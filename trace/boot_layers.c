@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/image/ext4.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 #include "trace/boot-internal.h"
@@ -14,10 +14,10 @@ char *tr_booted_checksum(const tr_booted *b, GError **error)
 
 	for (guint i = 0; i < job->layer_count; i++) {
 		const img_tree *tree = job->layers[i].tree;
-		guint8 super[RO_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
-		gboolean is_ext4 = ro_ext4_is_tree(tree);
-		guint64 offset = is_ext4 ? RO_EXT4_SUPER_OFFSET : 0;
-		gsize size = is_ext4 ? RO_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
+		guint8 super[IMG_EXT4_SUPER_SIZE]; /* a squashfs has a smaller one */
+		gboolean is_ext4 = img_ext4_is_tree(tree);
+		guint64 offset = is_ext4 ? IMG_EXT4_SUPER_OFFSET : 0;
+		gsize size = is_ext4 ? IMG_EXT4_SUPER_SIZE : IMG_SUPER_SIZE;
 
 		if (!img_source_read(img_tree_source(tree), offset, super, size, error))
 			return NULL;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/util/ranges.h"
 
 /* The unit of account: a page of the guest's cache, since that is what a loop device reads of the
@@ -227,7 +227,7 @@ void tr_coverage_add(tr_coverage *sum, const tr_coverage *other)
 void tr_coverage_check(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
-	if (ro_ext4_is_tree(layer->tree)) {
+	if (img_ext4_is_tree(layer->tree)) {
 		*coverage = (tr_coverage){.coverage = -1};
 		return;
 	}

@@ -6,8 +6,8 @@
 #include "reorder/util/interrupt.h"
 
 typedef struct {
-	const ro_ext4 *image;
-	ro_ext4_survey *survey;
+	const img_ext4 *image;
+	img_ext4_survey *survey;
 	ro_ext4_spaces *spaces;
 	guint32 *new_of;
 	guint8 *placed;   /* for every owner */
@@ -40,9 +40,9 @@ static gboolean no_room(const placement *p, GError **error)
 }
 
 /* A run that has to be split. */
-static gboolean put_pieces(placement *p, guint *from, const ro_ext4_run *run, GError **error)
+static gboolean put_pieces(placement *p, guint *from, const img_ext4_run *run, GError **error)
 {
-	guint32 *room = run->node == RO_EXT4_NO_NODE
+	guint32 *room = run->node == IMG_EXT4_NO_NODE
 				? NULL
 				: &g_array_index(p->survey->nodes, guint32, run->node);
 
@@ -74,7 +74,7 @@ static guint find(const placement *p, guint from, guint32 blocks)
 	return space == RO_EXT4_NO_SPACE ? ro_ext4_spaces_find(p->spaces, 0, blocks) : space;
 }
 
-static gboolean put_run(placement *p, guint *from, const ro_ext4_run *run, GError **error)
+static gboolean put_run(placement *p, guint *from, const img_ext4_run *run, GError **error)
 {
 	guint space = find(p, *from, run->length);
 
@@ -85,9 +85,9 @@ static gboolean put_run(placement *p, guint *from, const ro_ext4_run *run, GErro
 	return TRUE;
 }
 
-static gboolean put_runs(placement *p, guint *from, const ro_ext4_owner *owner, GError **error)
+static gboolean put_runs(placement *p, guint *from, const img_ext4_owner *owner, GError **error)
 {
-	const ro_ext4_run *runs = &g_array_index(p->survey->runs, ro_ext4_run, owner->first_run);
+	const img_ext4_run *runs = &g_array_index(p->survey->runs, img_ext4_run, owner->first_run);
 
 	for (guint32 i = 0; i < owner->run_count; i++)
 		if (!put_run(p, from, &runs[i], error))
@@ -95,7 +95,7 @@ static gboolean put_runs(placement *p, guint *from, const ro_ext4_owner *owner, 
 	return TRUE;
 }
 
-static gboolean takes_xattrs(const placement *p, const ro_ext4_owner *owner, gboolean wanted)
+static gboolean takes_xattrs(const placement *p, const img_ext4_owner *owner, gboolean wanted)
 {
 	guint32 block = owner->xattr_block;
 
@@ -104,9 +104,9 @@ static gboolean takes_xattrs(const placement *p, const ro_ext4_owner *owner, gbo
 
 /* from: the first space to look at. */
 static gboolean put_whole(
-	placement *p, guint from, const ro_ext4_owner *owner, gboolean with_xattrs, GError **error)
+	placement *p, guint from, const img_ext4_owner *owner, gboolean with_xattrs, GError **error)
 {
-	ro_ext4_run xattrs = {owner->xattr_block, 1, RO_EXT4_NO_NODE};
+	img_ext4_run xattrs = {owner->xattr_block, 1, IMG_EXT4_NO_NODE};
 
 	return (!with_xattrs || put_run(p, &from, &xattrs, error)) &&
 	       put_runs(p, &from, owner, error);
@@ -114,7 +114,7 @@ static gboolean put_whole(
 
 static gboolean put_owner(placement *p, guint *from, guint index, gboolean wanted, GError **error)
 {
-	const ro_ext4_owner *owner = &g_array_index(p->survey->owners, ro_ext4_owner, index);
+	const img_ext4_owner *owner = &g_array_index(p->survey->owners, img_ext4_owner, index);
 	gboolean with_xattrs = takes_xattrs(p, owner, wanted);
 	guint space;
 
@@ -135,9 +135,9 @@ static gboolean put_owner(placement *p, guint *from, guint index, gboolean wante
 /* IMG_NONE for an inode without blocks. */
 static guint32 owner_index(const placement *p, ext2_ino_t ino)
 {
-	const ro_ext4_owner *owner = ro_ext4_survey_find(p->survey, ino);
+	const img_ext4_owner *owner = img_ext4_survey_find(p->survey, ino);
 
-	return owner ? (guint32)(owner - &g_array_index(p->survey->owners, ro_ext4_owner, 0))
+	return owner ? (guint32)(owner - &g_array_index(p->survey->owners, img_ext4_owner, 0))
 		     : IMG_NONE;
 }
 
@@ -170,11 +170,11 @@ static int by_position(gconstpointer a, gconstpointer b)
 
 static rest_item make_item(const placement *p, guint index)
 {
-	const ro_ext4_owner *owner = &g_array_index(p->survey->owners, ro_ext4_owner, index);
+	const img_ext4_owner *owner = &g_array_index(p->survey->owners, img_ext4_owner, index);
 	guint32 position = owner->xattr_block;
 
 	if (owner->run_count)
-		position = g_array_index(p->survey->runs, ro_ext4_run, owner->first_run).start;
+		position = g_array_index(p->survey->runs, img_ext4_run, owner->first_run).start;
 	return (rest_item){position, index};
 }
 
@@ -210,13 +210,13 @@ static guint8 *find_wanted(placement *p, const ext2_ino_t *wanted, gsize count)
 		if (index == IMG_NONE)
 			continue;
 		is_wanted[index] = TRUE;
-		p->reserved[g_array_index(p->survey->owners, ro_ext4_owner, index).xattr_block] =
+		p->reserved[g_array_index(p->survey->owners, img_ext4_owner, index).xattr_block] =
 			TRUE;
 	}
 	return is_wanted;
 }
 
-static ro_ext4_spaces *make_spaces(const ro_ext4 *image, const ro_ext4_survey *survey)
+static ro_ext4_spaces *make_spaces(const img_ext4 *image, const img_ext4_survey *survey)
 {
 	g_autofree guint8 *fixed = g_new0(guint8, image->blocks);
 
@@ -226,7 +226,7 @@ static ro_ext4_spaces *make_spaces(const ro_ext4 *image, const ro_ext4_survey *s
 	return ro_ext4_spaces_new(fixed, image->fs->super->s_first_data_block, image->blocks);
 }
 
-guint32 *ro_ext4_place(const ro_ext4 *image, ro_ext4_survey *survey, ro_layout layout,
+guint32 *ro_ext4_place(const img_ext4 *image, img_ext4_survey *survey, ro_layout layout,
 	const ext2_ino_t *wanted, gsize count, GError **error)
 {
 	g_auto(placement) p = {.image = image, .survey = survey};

@@ -10,15 +10,15 @@
 #ifndef RO_EXT4_PLACEMENT_H
 #define RO_EXT4_PLACEMENT_H
 
-#include "reorder/ext4/survey.h"
-#include "reorder/plan.h"
+#include "reorder/image/ext4_survey.h"
+#include "reorder/plan/plan.h"
 
 /*
  * wanted: inode numbers in order; those without blocks and repeated ones are passed over. Returns
  * the new number of every block, 0 for those that stay; owned by the caller. RO_ERROR_UNSUITABLE if
  * the filesystem is so full and in such pieces that there is no way to do it.
  */
-guint32 *ro_ext4_place(const ro_ext4 *image, ro_ext4_survey *survey, ro_layout layout,
+guint32 *ro_ext4_place(const img_ext4 *image, img_ext4_survey *survey, ro_layout layout,
 	const ext2_ino_t *wanted, gsize count, GError **error);
 
 #endif

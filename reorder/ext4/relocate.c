@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reorder/ext4/block_map.h"
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4_block_map.h"
+#include "reorder/image/ext4.h"
 #include "reorder/ext4/placement.h"
-#include "reorder/ext4/survey.h"
+#include "reorder/image/ext4_survey.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
@@ -18,8 +18,8 @@ enum { CHUNK = 1 << 20 };
 
 typedef struct {
 	const ro_ext4_job *job;
-	ro_ext4 *old, *new;
-	ro_ext4_survey *survey;
+	img_ext4 *old, *new;
+	img_ext4_survey *survey;
 	guint32 *new_of;
 	guint8 *target;   /* for every block: whether something moves there */
 	GHashTable *done; /* attribute blocks, by their old numbers, that are rewritten */
@@ -29,9 +29,9 @@ typedef struct {
 
 static void relocation_clear(relocation *r)
 {
-	ro_ext4_free(r->new);
-	ro_ext4_free(r->old);
-	ro_ext4_survey_free(r->survey);
+	img_ext4_free(r->new);
+	img_ext4_free(r->old);
+	img_ext4_survey_free(r->survey);
 	g_free(r->new_of);
 	g_free(r->target);
 	g_clear_pointer(&r->done, g_hash_table_unref);
@@ -145,7 +145,7 @@ static gboolean copy_ends(relocation *r, GError **error)
 {
 	guint64 end = (guint64)r->old->blocks * r->old->fs->blocksize;
 
-	return copy_bytes(r, 0, 0, MAX(r->old->fs->blocksize, 2 * RO_EXT4_SUPER_SIZE), error) &&
+	return copy_bytes(r, 0, 0, MAX(r->old->fs->blocksize, 2 * IMG_EXT4_SUPER_SIZE), error) &&
 	       copy_bytes(r, end, end, r->job->source->size - end, error);
 }
 
@@ -162,7 +162,7 @@ static gboolean copy_image(relocation *r, GError **error)
 /* ---- what points to them ---- */
 
 /* The checksum of attributes covers the number of their block. */
-static gboolean move_xattrs(relocation *r, const ro_ext4_owner *owner, GError **error)
+static gboolean move_xattrs(relocation *r, const img_ext4_owner *owner, GError **error)
 {
 	gpointer key = GUINT_TO_POINTER(owner->xattr_block);
 	errcode_t code;
@@ -173,17 +173,18 @@ static gboolean move_xattrs(relocation *r, const ro_ext4_owner *owner, GError **
 	if (!code)
 		code = ext2fs_write_ext_attr3(
 			r->new->fs, r->new_of[owner->xattr_block], r->buffer, owner->ino);
-	return !code || ro_ext4_fail(r->new, code, error, "attributes of inode %u", owner->ino);
+	return !code || img_ext4_fail(r->new, code, error, "attributes of inode %u", owner->ino);
 }
 
-static gboolean move_inode(relocation *r, const ro_ext4_owner *owner,
+static gboolean move_inode(relocation *r, const img_ext4_owner *owner,
 	struct ext2_inode_large *inode, int size, GError **error)
 {
 	errcode_t code = ext2fs_read_inode_full(r->old->fs, owner->ino, EXT2_INODE(inode), size);
 
 	if (code)
-		return ro_ext4_fail(r->old, code, error, "inode %u", owner->ino);
-	if (owner->blocks && !ro_ext4_move_map(r->old, owner->ino, inode, r->new_of, r->new, error))
+		return img_ext4_fail(r->old, code, error, "inode %u", owner->ino);
+	if (owner->blocks &&
+		!img_ext4_move_map(r->old, owner->ino, inode, r->new_of, r->new, error))
 		return FALSE;
 	if (owner->xattr_block) {
 		if (!move_xattrs(r, owner, error))
@@ -192,7 +193,7 @@ static gboolean move_inode(relocation *r, const ro_ext4_owner *owner,
 			r->new->fs, EXT2_INODE(inode), r->new_of[owner->xattr_block]);
 	}
 	code = ext2fs_write_inode_full(r->new->fs, owner->ino, EXT2_INODE(inode), size);
-	return !code || ro_ext4_fail(r->new, code, error, "inode %u", owner->ino);
+	return !code || img_ext4_fail(r->new, code, error, "inode %u", owner->ino);
 }
 
 static gboolean move_inodes(relocation *r, GError **error)
@@ -205,7 +206,7 @@ static gboolean move_inodes(relocation *r, GError **error)
 	for (guint i = 0; i < owners->len; i++)
 		if (ro_interrupted(error) ||
 			!move_inode(
-				r, &g_array_index(owners, ro_ext4_owner, i), inode, size, error))
+				r, &g_array_index(owners, img_ext4_owner, i), inode, size, error))
 			return FALSE;
 	return TRUE;
 }
@@ -226,7 +227,7 @@ static void move_counts(relocation *r)
 
 static gboolean write_metadata(relocation *r, GError **error)
 {
-	r->new = ro_ext4_open_output(r->job->out_path, r->fd, r->job->source->size, error);
+	r->new = img_ext4_open_output(r->job->out_path, r->fd, r->job->source->size, error);
 	if (!r->new || !move_inodes(r, error))
 		return FALSE;
 	move_counts(r);
@@ -234,26 +235,27 @@ static gboolean write_metadata(relocation *r, GError **error)
 		ext2fs_free_blocks_count(r->old->fs->super))
 		return ro_fail(error, RO_ERROR_FAILED, "%s: free blocks were gained or lost",
 			r->job->out_path);
-	return ro_ext4_close(r->new, error);
+	return img_ext4_close(r->new, error);
 }
 
 /* libext2fs stamps what it closes with the time of day. */
 static gboolean restore_super(relocation *r, GError **error)
 {
-	guint8 super[RO_EXT4_SUPER_SIZE];
+	guint8 super[IMG_EXT4_SUPER_SIZE];
 
-	return img_source_read(r->job->source, RO_EXT4_SUPER_OFFSET, super, sizeof(super), error) &&
-	       put_bytes(r, super, sizeof(super), RO_EXT4_SUPER_OFFSET, error);
+	return img_source_read(
+		       r->job->source, IMG_EXT4_SUPER_OFFSET, super, sizeof(super), error) &&
+	       put_bytes(r, super, sizeof(super), IMG_EXT4_SUPER_OFFSET, error);
 }
 
 static gboolean relocate(relocation *r, GError **error)
 {
 	const ro_ext4_job *job = r->job;
 
-	r->old = ro_ext4_open(job->source, error);
+	r->old = img_ext4_open(job->source, error);
 	if (!r->old)
 		return FALSE;
-	r->survey = ro_ext4_survey_new(r->old, error);
+	r->survey = img_ext4_survey_new(r->old, error);
 	if (!r->survey)
 		return FALSE;
 	r->new_of = ro_ext4_place(r->old, r->survey, job->layout, job->wanted, job->count, error);

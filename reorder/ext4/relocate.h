@@ -11,7 +11,7 @@
 #ifndef RO_EXT4_RELOCATE_H
 #define RO_EXT4_RELOCATE_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/progress.h"
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
 	ro_progress *progress;
 } ro_ext4_job;
 
-/* Refusals (see ro_ext4_open) are RO_ERROR_UNSUITABLE. Removes out_path again on failure. */
+/* Refusals (see img_ext4_open) are RO_ERROR_UNSUITABLE. Removes out_path again on failure. */
 gboolean ro_ext4_relocate(const ro_ext4_job *job, GError **error);
 
 /* The inode numbers of a plan: directories, then symlinks, then files. Array of guint32, owned by

@@ -9,7 +9,7 @@
 #ifndef RO_SPLICE_FRAGMENTS_H
 #define RO_SPLICE_FRAGMENTS_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/splice/spans.h"
 
 /* Bytes of an unpacked fragment block that belong to one file or to several equal ones. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An ext2, ext3 or ext4 image; sparse (fuzz.h). */
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	int fd = fz_sparse_file(data, size);
 	img_source source = fz_source(fd);
 	GError *error = NULL;
-	g_autoptr(img_tree) tree = ro_ext4_tree_open(&source, &error);
+	g_autoptr(img_tree) tree = img_ext4_tree_open(&source, &error);
 
 	if (fz_done(tree != NULL, &error))
 		for (guint32 i = 0; i < img_tree_entry_count(tree); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An ext4 image in which files are moved: what is moved, the proof finds equal; sparse (fuzz.h). */
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 	int fd = fz_sparse_file(data, size);
 	img_source source = fz_source(fd);
 	GError *error = NULL;
-	g_autoptr(img_tree) tree = ro_ext4_tree_open(&source, &error);
+	g_autoptr(img_tree) tree = img_ext4_tree_open(&source, &error);
 
 	if (fz_done(tree != NULL, &error))
 		move(&source, tree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A squashfs image: superblock, tables, attributes, content. */
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/image/data_reader.h"
 #include "reorder/image/xattrs.h"
 #include "tests/fuzz/fuzz.h"

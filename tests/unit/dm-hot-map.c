@@ -65,13 +65,11 @@ static guint64 start_of(const side *s, const char *file)
 	return img_tree_inode(s->tree, img_tree_resolve(s->tree, file, FALSE))->data_start;
 }
 
-static void plan_file(
-	ro_plan *plan, const side *s, const char *file, ro_group group, const char *reason)
+static void add_hot_file(GArray *files, const side *s, const char *path, gboolean partly)
 {
-	ro_plan_item item = {
-		img_tree_resolve(s->tree, file, FALSE), group, plan->files->len, reason};
+	dmx_hot_file file = {img_tree_resolve(s->tree, path, FALSE), partly};
 
-	g_array_append_val(plan->files, item);
+	g_array_append_val(files, file);
 }
 
 static void trace_file(tr_trace *trace, const char *path, guint64 bytes)
@@ -154,7 +152,7 @@ static void compare(const dmx_hot_map *map, bitmap *b)
 
 typedef struct {
 	side old, new;
-	ro_plan plan;
+	GArray *files;
 	tr_trace *trace;
 	GArray *reads;
 	bitmap wanted;
@@ -166,11 +164,10 @@ static void set_up(fixture *f, gconstpointer data)
 	(void)data;
 	f->old = open_side("old.iso");
 	f->new = open_side("new.iso");
-	f->plan.files = g_array_new(FALSE, FALSE, sizeof(ro_plan_item));
-	plan_file(&f->plan, &f->old, "c", RO_GROUP_HOT, "read");
-	plan_file(&f->plan, &f->old, "a", RO_GROUP_HOT, "exec");
-	plan_file(&f->plan, &f->old, "e", RO_GROUP_HOT, "partly read");
-	plan_file(&f->plan, &f->old, "b", RO_GROUP_CLASS, "also");
+	f->files = g_array_new(FALSE, FALSE, sizeof(dmx_hot_file));
+	add_hot_file(f->files, &f->old, "c", FALSE);
+	add_hot_file(f->files, &f->old, "a", FALSE);
+	add_hot_file(f->files, &f->old, "e", TRUE);
 	f->trace = tr_trace_new();
 	f->trace->image = g_strdup("/live/fs");
 	trace_file(f->trace, "c", C);
@@ -182,7 +179,7 @@ static void set_up(fixture *f, gconstpointer data)
 	f->wanted.pages = g_malloc0(f->wanted.count);
 	mark_always(&f->wanted, &f->new);
 	f->job = (dmx_hot_map_job){f->old.iso, f->new.iso, "/live/fs", f->old.tree, f->new.tree,
-		&f->plan, f->trace, NULL, 0};
+		f->files, f->trace, NULL, 0};
 }
 
 static void tear_down(fixture *f, gconstpointer data)
@@ -190,7 +187,7 @@ static void tear_down(fixture *f, gconstpointer data)
 	(void)data;
 	close_side(&f->old);
 	close_side(&f->new);
-	g_array_unref(f->plan.files);
+	g_array_unref(f->files);
 	tr_trace_free(f->trace);
 	g_array_unref(f->reads);
 	g_free(f->wanted.pages);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "reorder/image/image_tree.h"
-#include "reorder/order.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/output.h"
 #include "trace/trace.h"
 

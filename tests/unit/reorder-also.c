@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/image-fixture.h"
 
-#include "reorder/also.h"
+#include "reorder/plan/also.h"
 #include "reorder/util/error.h"
 
 enum { MIB = 1 << 20 };

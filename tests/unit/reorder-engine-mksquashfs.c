@@ -34,7 +34,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(rebuild_job, rebuild_clear)
 
 static void plan_path(rebuild_job *r, const char *path)
 {
-	ro_plan_item item = {sq_inode(&r->image, path), RO_GROUP_HOT, r->plan.files->len, "open"};
+	ro_plan_item item = {
+		.inode = sq_inode(&r->image, path), .rank = r->plan.files->len, .reason = "open"};
 
 	g_array_append_val(r->plan.files, item);
 }

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "reorder/engines.h"
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "tests/unit/squashfs-fixture.h"
 
 static char *top;
@@ -40,7 +40,7 @@ static void open_inside(sq_image *inside, const char *name)
 	g_autoptr(GError) error = NULL;
 
 	sq_open_file(inside, name);
-	inside->tree = ro_ext4_tree_open(&inside->source, &error);
+	inside->tree = img_ext4_tree_open(&inside->source, &error);
 	g_assert_no_error(error);
 }
 

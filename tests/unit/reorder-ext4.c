@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "reorder/ext4/ext4_tree.h"
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4/spaces.h"
 #include "tests/unit/squashfs-fixture.h"
@@ -41,7 +41,7 @@ static void open_tree(sq_image *image, const char *name)
 	g_autoptr(GError) error = NULL;
 
 	sq_open_file(image, name);
-	image->tree = ro_ext4_tree_open(&image->source, &error);
+	image->tree = img_ext4_tree_open(&image->source, &error);
 	g_assert_no_error(error);
 }
 
@@ -226,7 +226,7 @@ static void test_window(void)
 	sq_open_file(&image, "shifted");
 	image.source.offset = 10240;
 	image.source.size = whole.source.size;
-	image.tree = ro_ext4_tree_open(&image.source, &error);
+	image.tree = img_ext4_tree_open(&image.source, &error);
 	g_assert_no_error(error);
 	wanted = wanted_of(image.tree);
 	relocate(&image, wanted, RO_LAYOUT_END, "out", &error);
@@ -318,7 +318,7 @@ static void test_refused(void)
 		g_autofree char *out = sq_path("out");
 
 		sq_open_file(&image, name);
-		g_assert_null(ro_ext4_tree_open(&image.source, &error));
+		g_assert_null(img_ext4_tree_open(&image.source, &error));
 		g_assert_error(error, RO_ERROR, RO_ERROR_UNSUITABLE);
 		if (!g_pattern_match_simple(refusals[i].message, error->message))
 			g_error("%s: %s", name, error->message);
@@ -352,7 +352,7 @@ static void try_damaged(const GByteArray *bytes)
 	ro_verify_result result;
 
 	image.source.fd = sq_memory(bytes->data, bytes->len);
-	image.tree = ro_ext4_tree_open(&image.source, &error);
+	image.tree = img_ext4_tree_open(&image.source, &error);
 	if (!image.tree)
 		return;
 	wanted = wanted_of(image.tree);
@@ -397,7 +397,7 @@ static void test_free_inode(void)
 	       "mke2fs -q -d tree -b 1024 -N 32 named.img 1M >/dev/null; "
 	       "debugfs -w -R 'set_inode_field free links_count 0' named.img 2>/dev/null");
 	sq_open_file(&image, "named.img");
-	g_assert_null(ro_ext4_tree_open(&image.source, &error));
+	g_assert_null(img_ext4_tree_open(&image.source, &error));
 	g_assert_error(error, RO_ERROR, RO_ERROR_UNSUITABLE);
 	g_assert_nonnull(strstr(error->message, "has a name, but is free"));
 }

@@ -3,8 +3,8 @@
 #include <glib.h>
 #include <string.h>
 
-#include "reorder/glob.h"
-#include "reorder/order.h"
+#include "reorder/plan/glob.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/error.h"
 
 typedef struct {

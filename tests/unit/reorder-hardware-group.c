@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/image-fixture.h"
 
-#include "reorder/hardware_group.h"
+#include "reorder/plan/hardware_group.h"
 
 static void test_group_of(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/image-fixture.h"
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/util/error.h"
 
 enum { MIB = 1 << 20 };
@@ -163,6 +163,11 @@ static void test_only_files_with_data(void)
 	g_assert_cmpuint(plan->unmatched, ==, 0);
 }
 
+static const ro_plan_item *item_at(const ro_plan *plan, guint index)
+{
+	return &g_array_index(plan->files, ro_plan_item, index);
+}
+
 /* I7 */
 static void test_partly_read_behind(void)
 {
@@ -189,6 +194,32 @@ static void test_partly_read_behind(void)
 		"hot big-quarter (open); hot big-unknown (open); hot mib (open); hot small (open); "
 		"hot big-barely (partly read); hot big-not (partly read)");
 	g_assert_cmpuint(plan->hot_files, ==, 6);
+	for (guint i = 0; i < 6; i++)
+		g_assert_cmpint(item_at(plan, i)->partly, ==, i >= 4);
+}
+
+/* The reason says more then. */
+static void test_partly_read_in_one_trace(void)
+{
+	g_auto(fixture) fx;
+	tr_trace *traces[2] = {tr_trace_new(), tr_trace_new()};
+	g_autoptr(ro_plan) plan = NULL;
+
+	fx_init(&fx);
+	fx_file(&fx, "big", 2 * MIB);
+	fx_file(&fx, "small", 1000);
+	fx_image(&fx, "");
+	fx_event(traces[0], "small", TR_FILE, 1);
+	fx_event(traces[1], "small", TR_FILE, 1);
+	fx_event(traces[1], "big", TR_FILE, 1);
+	g_autoptr(tr_trace) merged = tr_trace_merge(traces, 2);
+	plan = make(fx.tree, merged, NULL);
+	assert_items(
+		plan->files, fx.tree, "hot small (open); hot big (partly read, 1 of 2 traces)");
+	g_assert_false(item_at(plan, 0)->partly);
+	g_assert_true(item_at(plan, 1)->partly);
+	for (guint i = 0; i < 2; i++)
+		tr_trace_free(traces[i]);
 }
 
 /* One hard link read whole, the other not: it was read whole. */
@@ -593,6 +624,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/plan/directories do not leak", test_directories_do_not_leak);
 	g_test_add_func("/plan/only regular files with data", test_only_files_with_data);
 	g_test_add_func("/plan/partly read files behind", test_partly_read_behind);
+	g_test_add_func("/plan/partly read in one trace", test_partly_read_in_one_trace);
 	g_test_add_func("/plan/the most read name counts", test_most_read_name_counts);
 	g_test_add_func("/plan/unmatched paths", test_unmatched);
 	g_test_add_func("/plan/mount prefix is no match", test_wrong_prefix);

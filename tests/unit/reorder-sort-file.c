@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "reorder/sort_file.h"
 #include "reorder/util/error.h"
 

@@ -30,7 +30,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(comparison, comparison_clear)
 
 static void plan_path(comparison *c, const char *path)
 {
-	ro_plan_item item = {sq_inode(&c->old, path), RO_GROUP_HOT, c->plan.files->len, "open"};
+	ro_plan_item item = {
+		.inode = sq_inode(&c->old, path), .rank = c->plan.files->len, .reason = "open"};
 
 	g_array_append_val(c->plan.files, item);
 }

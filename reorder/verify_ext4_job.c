@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/verify_job.h"
+#include "reorder/verify_ext4_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 #include "reorder/util/error.h"
 
 static gboolean verify_filesystem(

@@ -3,7 +3,7 @@
 #ifndef RO_ORDER_H
 #define RO_ORDER_H
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 const char *ro_order_name(ro_order order);
 const char *ro_layout_name(ro_layout layout);

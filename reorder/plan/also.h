@@ -4,7 +4,7 @@
  *
  * A value is the name of a class ("modules": what a boot on other hardware reads, by the tables in
  * also.c; "auto": the rest of the groups in which traces of unlike machines differ), or a pattern
- * for paths (reorder/glob.h), told apart by one of "/ * ? [" in it. A pattern that matches a
+ * for paths (reorder/plan/glob.h), told apart by one of "/ * ? [" in it. A pattern that matches a
  * directory takes all below it.
  */
 #ifndef RO_ALSO_H

@@ -3,8 +3,8 @@
  * Proof that a relocated filesystem is the old one but for the places of blocks, and that these are
  * in the order that was wanted.
  */
-#ifndef RO_EXT4_VERIFY_H
-#define RO_EXT4_VERIFY_H
+#ifndef RO_VERIFY_EXT4_H
+#define RO_VERIFY_EXT4_H
 
 #include "reorder/verify.h"
 

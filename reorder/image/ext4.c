@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4.h"
 
 #include <string.h>
 
@@ -47,7 +47,8 @@ static const struct {
 		"it has deleted files that were still open (orphans); run e2fsck"},
 };
 
-gboolean ro_ext4_fail(const ro_ext4 *image, errcode_t code, GError **error, const char *format, ...)
+gboolean img_ext4_fail(
+	const img_ext4 *image, errcode_t code, GError **error, const char *format, ...)
 {
 	g_autofree char *what = NULL;
 	va_list args;
@@ -59,7 +60,7 @@ gboolean ro_ext4_fail(const ro_ext4 *image, errcode_t code, GError **error, cons
 		"%s: %s: %s", image->label, what, error_message(code));
 }
 
-gboolean ro_ext4_damaged(const ro_ext4 *image, GError **error, const char *format, ...)
+gboolean img_ext4_damaged(const img_ext4 *image, GError **error, const char *format, ...)
 {
 	g_autofree char *what = NULL;
 	va_list args;
@@ -124,10 +125,10 @@ static gboolean check_size(
 
 	if (super->s_log_block_size > EXT2_MAX_BLOCK_LOG_SIZE - EXT2_MIN_BLOCK_LOG_SIZE)
 		return unsuitable(source, "blocks of an impossible size; it is damaged", error);
-	if (blocks > RO_EXT4_MAX_BLOCKS)
+	if (blocks > IMG_EXT4_MAX_BLOCKS)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: %" G_GUINT64_FORMAT " blocks; not more than %d are supported",
-			source->label, blocks, RO_EXT4_MAX_BLOCKS);
+			source->label, blocks, IMG_EXT4_MAX_BLOCKS);
 	bytes = blocks << (super->s_log_block_size + EXT2_MIN_BLOCK_LOG_SIZE);
 	if (bytes > source->size)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
@@ -143,7 +144,7 @@ static gboolean check_size(
 /* extlinux and GRUB put themselves there, and know by their numbers the blocks that they load. */
 static gboolean check_boot_block(const img_source *source, const guint8 *start, GError **error)
 {
-	for (gsize i = 0; i < RO_EXT4_SUPER_OFFSET; i++)
+	for (gsize i = 0; i < IMG_EXT4_SUPER_OFFSET; i++)
 		if (start[i])
 			return unsuitable(source,
 				"there is a boot loader in front of the filesystem, which would not find its files again; not supported",
@@ -151,15 +152,15 @@ static gboolean check_boot_block(const img_source *source, const guint8 *start, 
 	return TRUE;
 }
 
-gboolean ro_ext4_check(const img_source *source, GError **error)
+gboolean img_ext4_check(const img_source *source, GError **error)
 {
-	guint8 start[RO_EXT4_SUPER_OFFSET + RO_EXT4_SUPER_SIZE];
+	guint8 start[IMG_EXT4_SUPER_OFFSET + IMG_EXT4_SUPER_SIZE];
 	struct ext2_super_block super;
 
-	G_STATIC_ASSERT(sizeof(super) == RO_EXT4_SUPER_SIZE);
+	G_STATIC_ASSERT(sizeof(super) == IMG_EXT4_SUPER_SIZE);
 	if (!img_source_read(source, 0, start, sizeof(start), error))
 		return FALSE;
-	memcpy(&super, start + RO_EXT4_SUPER_OFFSET, sizeof(super));
+	memcpy(&super, start + IMG_EXT4_SUPER_OFFSET, sizeof(super));
 	if (super.s_magic != EXT2_SUPER_MAGIC)
 		return unsuitable(source, "no ext2, ext3 or ext4 filesystem", error);
 	if (super.s_creator_os != EXT2_OS_LINUX)
@@ -169,9 +170,9 @@ gboolean ro_ext4_check(const img_source *source, GError **error)
 	       check_size(source, &super, error) && check_boot_block(source, start, error);
 }
 
-static ro_ext4 *image_new(const img_source *source)
+static img_ext4 *image_new(const img_source *source)
 {
-	ro_ext4 *image = g_new0(ro_ext4, 1);
+	img_ext4 *image = g_new0(img_ext4, 1);
 
 	initialize_ext2_error_table();
 	image->label = g_strdup(source->label);
@@ -181,7 +182,7 @@ static ro_ext4 *image_new(const img_source *source)
 }
 
 /* A window of a file that is open already. */
-static gboolean open_library(ro_ext4 *image, int flags, GError **error)
+static gboolean open_library(img_ext4 *image, int flags, GError **error)
 {
 	g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", image->source.fd);
 	g_autofree char *options =
@@ -190,28 +191,28 @@ static gboolean open_library(ro_ext4 *image, int flags, GError **error)
 		flags | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0, unix_io_manager, &image->fs);
 
 	if (code)
-		return ro_ext4_fail(image, code, error, "cannot be opened");
+		return img_ext4_fail(image, code, error, "cannot be opened");
 	image->blocks = (guint32)ext2fs_blocks_count(image->fs->super);
 	code = ext2fs_check_desc(image->fs);
 	if (code)
-		return ro_ext4_fail(image, code, error, "group descriptors");
+		return img_ext4_fail(image, code, error, "group descriptors");
 	code = ext2fs_read_bitmaps(image->fs);
-	return !code || ro_ext4_fail(image, code, error, "bitmaps");
+	return !code || img_ext4_fail(image, code, error, "bitmaps");
 }
 
-static void mark(ro_ext4 *image, guint64 block, guint32 count)
+static void mark(img_ext4 *image, guint64 block, guint32 count)
 {
 	for (guint32 i = 0; block && i < count && block + i < image->blocks; i++)
 		ext2fs_mark_block_bitmap2(image->fixed, block + i);
 }
 
-static gboolean find_fixed(ro_ext4 *image, GError **error)
+static gboolean find_fixed(img_ext4 *image, GError **error)
 {
 	ext2_filsys fs = image->fs;
 	errcode_t code = ext2fs_allocate_block_bitmap(fs, "fixed blocks", &image->fixed);
 
 	if (code)
-		return ro_ext4_fail(image, code, error, "bitmap");
+		return img_ext4_fail(image, code, error, "bitmap");
 	for (dgrp_t group = 0; group < fs->group_desc_count; group++) {
 		ext2fs_reserve_super_and_bgd(fs, group, image->fixed);
 		mark(image, ext2fs_block_bitmap_loc(fs, group), 1);
@@ -223,11 +224,11 @@ static gboolean find_fixed(ro_ext4 *image, GError **error)
 	return TRUE;
 }
 
-ro_ext4 *ro_ext4_open(const img_source *source, GError **error)
+img_ext4 *img_ext4_open(const img_source *source, GError **error)
 {
-	g_autoptr(ro_ext4) image = NULL;
+	g_autoptr(img_ext4) image = NULL;
 
-	if (!ro_ext4_check(source, error))
+	if (!img_ext4_check(source, error))
 		return NULL;
 	image = image_new(source);
 	if (!open_library(image, 0, error) || !find_fixed(image, error))
@@ -235,10 +236,10 @@ ro_ext4 *ro_ext4_open(const img_source *source, GError **error)
 	return g_steal_pointer(&image);
 }
 
-ro_ext4 *ro_ext4_open_output(const char *path, int fd, guint64 size, GError **error)
+img_ext4 *img_ext4_open_output(const char *path, int fd, guint64 size, GError **error)
 {
 	img_source source = {fd, 0, size, path};
-	g_autoptr(ro_ext4) image = image_new(&source);
+	g_autoptr(img_ext4) image = image_new(&source);
 
 	if (!open_library(image, EXT2_FLAG_RW, error))
 		return NULL;
@@ -246,17 +247,17 @@ ro_ext4 *ro_ext4_open_output(const char *path, int fd, guint64 size, GError **er
 	return g_steal_pointer(&image);
 }
 
-gboolean ro_ext4_close(ro_ext4 *image, GError **error)
+gboolean img_ext4_close(img_ext4 *image, GError **error)
 {
 	errcode_t code = ext2fs_close2(image->fs, EXT2_FLAG_FLUSH_NO_SYNC);
 
 	if (code)
 		ext2fs_free(image->fs);
 	image->fs = NULL;
-	return !code || ro_ext4_fail(image, code, error, "write");
+	return !code || img_ext4_fail(image, code, error, "write");
 }
 
-void ro_ext4_free(ro_ext4 *image)
+void img_ext4_free(img_ext4 *image)
 {
 	if (!image)
 		return;
@@ -268,18 +269,18 @@ void ro_ext4_free(ro_ext4 *image)
 	g_free(image);
 }
 
-gboolean ro_ext4_read_block(const ro_ext4 *image, guint64 block, void *buffer, GError **error)
+gboolean img_ext4_read_block(const img_ext4 *image, guint64 block, void *buffer, GError **error)
 {
 	errcode_t code;
 
 	if (block < image->fs->super->s_first_data_block || block >= image->blocks)
-		return ro_ext4_damaged(
+		return img_ext4_damaged(
 			image, error, "block %" G_GUINT64_FORMAT " is not there", block);
 	code = io_channel_read_blk64(image->fs->io, block, 1, buffer);
-	return !code || ro_ext4_fail(image, code, error, "block %" G_GUINT64_FORMAT, block);
+	return !code || img_ext4_fail(image, code, error, "block %" G_GUINT64_FORMAT, block);
 }
 
-gboolean ro_ext4_is_pinned(const ro_ext4 *image, ext2_ino_t ino)
+gboolean img_ext4_is_pinned(const img_ext4 *image, ext2_ino_t ino)
 {
 	const struct ext2_super_block *super = image->fs->super;
 
@@ -290,8 +291,8 @@ gboolean ro_ext4_is_pinned(const ro_ext4 *image, ext2_ino_t ino)
 	       ino == super->s_prj_quota_inum || ino == super->s_orphan_file_inum;
 }
 
-static gboolean each_inode(const ro_ext4 *image, ext2_inode_scan scan,
-	struct ext2_inode_large *inode, int size, ro_ext4_visit visit, void *user, GError **error)
+static gboolean each_inode(const img_ext4 *image, ext2_inode_scan scan,
+	struct ext2_inode_large *inode, int size, img_ext4_visit visit, void *user, GError **error)
 {
 	while (TRUE) {
 		ext2_ino_t ino;
@@ -300,7 +301,7 @@ static gboolean each_inode(const ro_ext4 *image, ext2_inode_scan scan,
 		if (ro_interrupted(error))
 			return FALSE;
 		if (code)
-			return ro_ext4_fail(image, code, error, "inode %u", ino);
+			return img_ext4_fail(image, code, error, "inode %u", ino);
 		if (ino == 0)
 			return TRUE;
 		if (ext2fs_test_inode_bitmap2(image->fs->inode_map, ino) &&
@@ -309,7 +310,8 @@ static gboolean each_inode(const ro_ext4 *image, ext2_inode_scan scan,
 	}
 }
 
-gboolean ro_ext4_each_inode(const ro_ext4 *image, ro_ext4_visit visit, void *user, GError **error)
+gboolean img_ext4_each_inode(
+	const img_ext4 *image, img_ext4_visit visit, void *user, GError **error)
 {
 	int size = EXT2_INODE_SIZE(image->fs->super);
 	g_autofree struct ext2_inode_large *inode =
@@ -319,7 +321,7 @@ gboolean ro_ext4_each_inode(const ro_ext4 *image, ro_ext4_visit visit, void *use
 	gboolean ok;
 
 	if (code)
-		return ro_ext4_fail(image, code, error, "inodes");
+		return img_ext4_fail(image, code, error, "inodes");
 	ok = each_inode(image, scan, inode, size, visit, user, error);
 	ext2fs_close_inode_scan(scan);
 	return ok;

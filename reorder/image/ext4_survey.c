@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/survey.h"
+#include "reorder/image/ext4_survey.h"
 
-#include "reorder/ext4/block_map.h"
+#include "reorder/image/ext4_block_map.h"
 #include "reorder/util/error.h"
 
 /* What a block is. */
 enum { FREE, PINNED, OWNED, XATTR };
 
 typedef struct {
-	const ro_ext4 *image;
-	ro_ext4_survey *survey;
-	ro_ext4_owner *owner;
+	const img_ext4 *image;
+	img_ext4_survey *survey;
+	img_ext4_owner *owner;
 	guint8 kind; /* of the blocks of the inode at hand: OWNED or PINNED */
 } surveyor;
 
-void ro_ext4_survey_free(ro_ext4_survey *survey)
+void img_ext4_survey_free(img_ext4_survey *survey)
 {
 	if (!survey)
 		return;
@@ -30,15 +30,15 @@ static gboolean claim(surveyor *s, guint32 start, guint32 length, guint8 kind, G
 	for (guint32 block = start; block < start + length; block++) {
 		/* The resize inode has the spare group descriptor blocks. */
 		if (kind != PINNED && ext2fs_test_block_bitmap2(s->image->fixed, block))
-			return ro_ext4_damaged(s->image, error,
+			return img_ext4_damaged(s->image, error,
 				"inode %u has block %u, which is the filesystem's own",
 				s->owner->ino, block);
 		if (s->survey->movable[block] != FREE)
-			return ro_ext4_damaged(s->image, error,
+			return img_ext4_damaged(s->image, error,
 				"inode %u has block %u, which has another owner", s->owner->ino,
 				block);
 		if (!ext2fs_test_block_bitmap2(s->image->fs->block_map, block))
-			return ro_ext4_damaged(s->image, error,
+			return img_ext4_damaged(s->image, error,
 				"inode %u has block %u, which is marked as free", s->owner->ino,
 				block);
 		s->survey->movable[block] = kind;
@@ -46,21 +46,21 @@ static gboolean claim(surveyor *s, guint32 start, guint32 length, guint8 kind, G
 	return TRUE;
 }
 
-static ro_ext4_run *last_run(const surveyor *s)
+static img_ext4_run *last_run(const surveyor *s)
 {
 	GArray *runs = s->survey->runs;
 
 	if (runs->len == s->owner->first_run)
 		return NULL;
-	return &g_array_index(runs, ro_ext4_run, runs->len - 1);
+	return &g_array_index(runs, img_ext4_run, runs->len - 1);
 }
 
 static void add_run(surveyor *s, guint32 start, guint32 length, guint32 node)
 {
-	ro_ext4_run *last = last_run(s), run = {start, length, node};
+	img_ext4_run *last = last_run(s), run = {start, length, node};
 
 	s->owner->blocks += length;
-	if (node == RO_EXT4_NO_NODE && last && last->node == node &&
+	if (node == IMG_EXT4_NO_NODE && last && last->node == node &&
 		last->start + last->length == start)
 		last->length += length;
 	else
@@ -74,14 +74,14 @@ static gboolean note_node(void *user, guint32 block, GError **error)
 	if (!claim(s, block, 1, s->kind, error))
 		return FALSE;
 	if (s->kind == OWNED)
-		add_run(s, block, 1, RO_EXT4_NO_NODE);
+		add_run(s, block, 1, IMG_EXT4_NO_NODE);
 	return TRUE;
 }
 
-static gboolean note_extent(void *user, const ro_ext4_extent *extent, GError **error)
+static gboolean note_extent(void *user, const img_ext4_extent *extent, GError **error)
 {
 	surveyor *s = user;
-	guint32 node = RO_EXT4_NO_NODE;
+	guint32 node = IMG_EXT4_NO_NODE;
 
 	if (!claim(s, extent->start, extent->length, s->kind, error))
 		return FALSE;
@@ -112,7 +112,7 @@ static gboolean note_xattrs(surveyor *s, const struct ext2_inode_large *inode, G
 			"%s: inode %u is reserved and has attributes in a block; not supported",
 			s->image->label, s->owner->ino);
 	if (block < s->image->fs->super->s_first_data_block || block >= s->image->blocks)
-		return ro_ext4_damaged(s->image, error,
+		return img_ext4_damaged(s->image, error,
 			"inode %u has its attributes in block %" G_GUINT64_FORMAT
 			", which is not there",
 			s->owner->ino, block);
@@ -122,34 +122,35 @@ static gboolean note_xattrs(surveyor *s, const struct ext2_inode_large *inode, G
 	buffer = g_malloc(s->image->fs->blocksize);
 	code = ext2fs_read_ext_attr3(s->image->fs, block, buffer, s->owner->ino);
 	if (code)
-		return ro_ext4_fail(s->image, code, error, "attributes of inode %u", s->owner->ino);
+		return img_ext4_fail(
+			s->image, code, error, "attributes of inode %u", s->owner->ino);
 	return claim(s, (guint32)block, 1, XATTR, error);
 }
 
 static gboolean note_map(surveyor *s, const struct ext2_inode_large *inode, GError **error)
 {
-	ro_ext4_visitor visitor = {note_node, note_extent, s};
+	img_ext4_visitor visitor = {note_node, note_extent, s};
 
-	return !ro_ext4_has_map(s->image, inode) ||
-	       ro_ext4_walk_map(s->image, s->owner->ino, inode, &visitor, error);
+	return !img_ext4_has_map(s->image, inode) ||
+	       img_ext4_walk_map(s->image, s->owner->ino, inode, &visitor, error);
 }
 
 /* Deleted ones, of which no name is left, keep their blocks: nobody reads them. */
-static gboolean is_live(const ro_ext4 *image, ext2_ino_t ino, const struct ext2_inode_large *inode)
+static gboolean is_live(const img_ext4 *image, ext2_ino_t ino, const struct ext2_inode_large *inode)
 {
-	return inode->i_links_count > 0 || ro_ext4_is_pinned(image, ino);
+	return inode->i_links_count > 0 || img_ext4_is_pinned(image, ino);
 }
 
 static gboolean note_inode(
 	void *user, ext2_ino_t ino, struct ext2_inode_large *inode, GError **error)
 {
 	surveyor *s = user;
-	ro_ext4_owner owner = {.ino = ino, .first_run = s->survey->runs->len};
+	img_ext4_owner owner = {.ino = ino, .first_run = s->survey->runs->len};
 
 	if (!is_live(s->image, ino, inode))
 		return TRUE;
 	s->owner = &owner;
-	s->kind = ro_ext4_is_pinned(s->image, ino) ? PINNED : OWNED;
+	s->kind = img_ext4_is_pinned(s->image, ino) ? PINNED : OWNED;
 	if (!note_map(s, inode, error) || !note_xattrs(s, inode, error))
 		return FALSE;
 	if (s->kind == PINNED)
@@ -160,20 +161,20 @@ static gboolean note_inode(
 	return TRUE;
 }
 
-static gboolean check_fixed(const ro_ext4 *image, GError **error)
+static gboolean check_fixed(const img_ext4 *image, GError **error)
 {
 	guint32 first = image->fs->super->s_first_data_block;
 
 	for (guint32 block = first; block < image->blocks; block++)
 		if (ext2fs_test_block_bitmap2(image->fixed, block) &&
 			!ext2fs_test_block_bitmap2(image->fs->block_map, block))
-			return ro_ext4_damaged(image, error,
+			return img_ext4_damaged(image, error,
 				"block %u, which is the filesystem's own, is marked as free",
 				block);
 	return TRUE;
 }
 
-static void count_moving(ro_ext4_survey *survey, guint32 blocks)
+static void count_moving(img_ext4_survey *survey, guint32 blocks)
 {
 	for (guint32 block = 0; block < blocks; block++) {
 		survey->movable[block] = survey->movable[block] >= OWNED;
@@ -181,28 +182,29 @@ static void count_moving(ro_ext4_survey *survey, guint32 blocks)
 	}
 }
 
-ro_ext4_survey *ro_ext4_survey_new(const ro_ext4 *image, GError **error)
+img_ext4_survey *img_ext4_survey_new(const img_ext4 *image, GError **error)
 {
-	g_autoptr(ro_ext4_survey) survey = g_new0(ro_ext4_survey, 1);
+	g_autoptr(img_ext4_survey) survey = g_new0(img_ext4_survey, 1);
 	surveyor s = {.image = image, .survey = survey};
 
-	survey->owners = g_array_new(FALSE, FALSE, sizeof(ro_ext4_owner));
-	survey->runs = g_array_new(FALSE, FALSE, sizeof(ro_ext4_run));
+	survey->owners = g_array_new(FALSE, FALSE, sizeof(img_ext4_owner));
+	survey->runs = g_array_new(FALSE, FALSE, sizeof(img_ext4_run));
 	survey->nodes = g_array_new(FALSE, FALSE, sizeof(guint32));
 	survey->movable = g_new0(guint8, image->blocks);
-	if (!check_fixed(image, error) || !ro_ext4_each_inode(image, note_inode, &s, error))
+	if (!check_fixed(image, error) || !img_ext4_each_inode(image, note_inode, &s, error))
 		return NULL;
 	count_moving(survey, image->blocks);
 	return g_steal_pointer(&survey);
 }
 
-const ro_ext4_owner *ro_ext4_survey_find(const ro_ext4_survey *survey, ext2_ino_t ino)
+const img_ext4_owner *img_ext4_survey_find(const img_ext4_survey *survey, ext2_ino_t ino)
 {
 	guint low = 0, count = survey->owners->len;
 
 	while (count > 0) {
 		guint middle = low + count / 2;
-		const ro_ext4_owner *owner = &g_array_index(survey->owners, ro_ext4_owner, middle);
+		const img_ext4_owner *owner =
+			&g_array_index(survey->owners, img_ext4_owner, middle);
 
 		if (owner->ino == ino)
 			return owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/file_data.h"
+#include "reorder/plan/file_data.h"
 
-#include "reorder/order.h"
+#include "reorder/plan/order.h"
 
 gboolean ro_has_data(const img_inode *inode)
 {

@@ -3,7 +3,7 @@
  * The pattern becomes a list of tokens; matching runs all ways through the list at the same time,
  * so that no name in an image can make it slow.
  */
-#include "reorder/glob.h"
+#include "reorder/plan/glob.h"
 
 #include <string.h>
 

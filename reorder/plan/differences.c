@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/differences.h"
+#include "reorder/plan/differences.h"
 
-#include "reorder/hardware_group.h"
+#include "reorder/plan/hardware_group.h"
 #include "reorder/util/escape.h"
 
 static tr_kind kind_of(img_type type)

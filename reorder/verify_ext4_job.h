@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Verification of what the ext4 engine made. */
-#ifndef RO_EXT4_VERIFY_JOB_H
-#define RO_EXT4_VERIFY_JOB_H
+#ifndef RO_VERIFY_EXT4_JOB_H
+#define RO_VERIFY_EXT4_JOB_H
 
 #include "reorder/engine.h"
 #include "reorder/verify.h"

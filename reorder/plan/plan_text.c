@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
-#include "reorder/order.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/escape.h"
 
 static void append_items(GString *out, const img_tree *tree, const GArray *items, char kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/hardware_group.h"
+#include "reorder/plan/hardware_group.h"
 
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/ext4_tree.h"
+#include "reorder/image/ext4_tree.h"
 
 #include <string.h>
 
-#include "reorder/ext4/filesystem.h"
-#include "reorder/ext4/survey.h"
+#include "reorder/image/ext4.h"
+#include "reorder/image/ext4_survey.h"
 #include "reorder/image/image_tree-internal.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
 typedef struct {
 	img_tree *tree;
-	ro_ext4 *image;
-	ro_ext4_survey *survey;
+	img_ext4 *image;
+	img_ext4_survey *survey;
 	guint32 *index_of; /* for every inode number its index in the tree, or IMG_NONE */
 	GArray *found;     /* of img_entry: those of the directory at hand; inode is a number */
 	ext2_ino_t directory;
@@ -21,8 +21,8 @@ typedef struct {
 
 static void loader_clear(loader *load)
 {
-	ro_ext4_survey_free(load->survey);
-	ro_ext4_free(load->image);
+	img_ext4_survey_free(load->survey);
+	img_ext4_free(load->image);
 	g_free(load->index_of);
 	g_clear_pointer(&load->found, g_array_unref);
 	g_clear_error(&load->error);
@@ -64,11 +64,12 @@ static gboolean read_target(const loader *load, ext2_ino_t ino, struct ext2_inod
 	if (inode->i_flags & EXT4_INLINE_DATA_FL) {
 		code = ext2fs_inline_data_size(fs, ino, &length);
 		if (!code && length > room)
-			return ro_ext4_damaged(load->image, error,
+			return img_ext4_damaged(load->image, error,
 				"inode %u is a symlink with too much data", ino);
 		if (!code)
 			code = ext2fs_inline_data_get(fs, ino, inode, buffer, &length);
-		return !code || ro_ext4_fail(load->image, code, error, "target of symlink %u", ino);
+		return !code ||
+		       img_ext4_fail(load->image, code, error, "target of symlink %u", ino);
 	}
 	if (ext2fs_is_fast_symlink(inode)) {
 		memcpy(buffer, inode->i_block, MIN(size, sizeof(inode->i_block)));
@@ -76,8 +77,8 @@ static gboolean read_target(const loader *load, ext2_ino_t ino, struct ext2_inod
 	}
 	code = ext2fs_bmap2(fs, ino, inode, NULL, 0, 0, NULL, &block);
 	if (code)
-		return ro_ext4_fail(load->image, code, error, "target of symlink %u", ino);
-	return ro_ext4_read_block(load->image, block, buffer, error);
+		return img_ext4_fail(load->image, code, error, "target of symlink %u", ino);
+	return img_ext4_read_block(load->image, block, buffer, error);
 }
 
 static gboolean add_target(
@@ -89,13 +90,13 @@ static gboolean add_target(
 	g_autofree char *buffer = g_malloc0(room);
 
 	if (size == 0 || size >= load->image->fs->blocksize)
-		return ro_ext4_damaged(load->image, error,
+		return img_ext4_damaged(load->image, error,
 			"inode %u is a symlink of %" G_GUINT64_FORMAT " bytes", ino, size);
 	if (!read_target(load, ino, inode, buffer, room, (gsize)size, error))
 		return FALSE;
 	buffer[size] = '\0';
 	if (strlen(buffer) != size)
-		return ro_ext4_damaged(
+		return img_ext4_damaged(
 			load->image, error, "inode %u is a symlink with a NUL in it", ino);
 	node->target = g_string_chunk_insert(load->tree->strings, buffer);
 	return TRUE;
@@ -111,7 +112,7 @@ static guint32 device_number(const struct ext2_inode *inode)
 
 static void add_data(const loader *load, ext2_ino_t ino, img_inode *node)
 {
-	const ro_ext4_owner *owner = ro_ext4_survey_find(load->survey, ino);
+	const img_ext4_owner *owner = img_ext4_survey_find(load->survey, ino);
 	guint64 block_size = load->image->fs->blocksize;
 
 	if (!owner)
@@ -126,10 +127,11 @@ static gboolean fill_inode(loader *load, ext2_ino_t ino, img_inode *node, GError
 	errcode_t code = ext2fs_read_inode(load->image->fs, ino, &inode);
 
 	if (code)
-		return ro_ext4_fail(load->image, code, error, "inode %u", ino);
+		return img_ext4_fail(load->image, code, error, "inode %u", ino);
 	/* The survey leaves such inodes out, so nobody knows which blocks they have. */
 	if (inode.i_links_count == 0 || !ext2fs_test_inode_bitmap2(load->image->fs->inode_map, ino))
-		return ro_ext4_damaged(load->image, error, "inode %u has a name, but is free", ino);
+		return img_ext4_damaged(
+			load->image, error, "inode %u has a name, but is free", ino);
 	*node = (img_inode){
 		.number = ino,
 		.mode = inode.i_mode & 07777,
@@ -142,7 +144,7 @@ static gboolean fill_inode(loader *load, ext2_ino_t ino, img_inode *node, GError
 		.first_entry = IMG_NONE,
 	};
 	if (!type_of(inode.i_mode, &node->type))
-		return ro_ext4_damaged(load->image, error, "inode %u is of no known type", ino);
+		return img_ext4_damaged(load->image, error, "inode %u is of no known type", ino);
 	if (node->type == IMG_SYMLINK)
 		return add_target(load, ino, &inode, node, error);
 	if (node->type == IMG_BLOCK_DEVICE || node->type == IMG_CHAR_DEVICE)
@@ -162,10 +164,10 @@ static gboolean add_inode(
 	img_inode node;
 
 	if (ino == 0 || ino > load->image->fs->super->s_inodes_count)
-		return ro_ext4_damaged(load->image, error, "inode %u is not there", ino);
+		return img_ext4_damaged(load->image, error, "inode %u is not there", ino);
 	*index = load->index_of[ino];
 	if (*index != IMG_NONE && img_tree_inode(load->tree, *index)->type == IMG_DIR)
-		return ro_ext4_damaged(load->image, error, "directory %u has two names", ino);
+		return img_ext4_damaged(load->image, error, "directory %u has two names", ino);
 	if (*index != IMG_NONE)
 		return TRUE;
 	if (!fill_inode(load, ino, &node, error))
@@ -191,7 +193,7 @@ static int add_name(
 	if (length == 2 && name[0] == '.' && name[1] == '.')
 		return 0;
 	if (length == 0 || memchr(name, '\0', (gsize)length) || memchr(name, '/', (gsize)length)) {
-		ro_ext4_damaged(load->image, &load->error,
+		img_ext4_damaged(load->image, &load->error,
 			"directory %u has a name that can't be one", load->directory);
 		return DIRENT_ABORT;
 	}
@@ -219,12 +221,12 @@ static gboolean read_directory(loader *load, ext2_ino_t ino, GError **error)
 		return FALSE;
 	}
 	if (code)
-		return ro_ext4_fail(load->image, code, error, "directory %u", ino);
+		return img_ext4_fail(load->image, code, error, "directory %u", ino);
 	g_array_sort(load->found, by_name);
 	for (guint i = 1; i < load->found->len; i++)
 		if (by_name(&g_array_index(load->found, img_entry, i - 1),
 			    &g_array_index(load->found, img_entry, i)) == 0)
-			return ro_ext4_damaged(
+			return img_ext4_damaged(
 				load->image, error, "directory %u has a name twice", ino);
 	return TRUE;
 }
@@ -256,7 +258,7 @@ static gboolean load_tree(loader *load, GError **error)
 	if (!add_inode(load, EXT2_ROOT_INO, IMG_NONE, &root, error))
 		return FALSE;
 	if (img_tree_inode(load->tree, root)->type != IMG_DIR)
-		return ro_ext4_damaged(load->image, error, "the root is no directory");
+		return img_ext4_damaged(load->image, error, "the root is no directory");
 	for (guint32 i = 0; i < load->tree->inodes->len; i++) {
 		if (img_tree_inode(load->tree, i)->type != IMG_DIR)
 			continue;
@@ -278,17 +280,17 @@ static void fill_super(loader *load)
 	super->fragment_table = super->export_table = super->xattr_table = G_MAXUINT64;
 }
 
-img_tree *ro_ext4_tree_open(const img_source *source, GError **error)
+img_tree *img_ext4_tree_open(const img_source *source, GError **error)
 {
 	g_auto(loader) load = {0};
 	g_autoptr(img_tree) tree = NULL;
 	guint32 inodes;
 
-	load.image = ro_ext4_open(source, error);
+	load.image = img_ext4_open(source, error);
 	if (!load.image)
 		return NULL;
 	/* It bounds the directories, too: no block is in two of them. */
-	load.survey = ro_ext4_survey_new(load.image, error);
+	load.survey = img_ext4_survey_new(load.image, error);
 	if (!load.survey)
 		return NULL;
 	inodes = load.image->fs->super->s_inodes_count;
@@ -303,7 +305,7 @@ img_tree *ro_ext4_tree_open(const img_source *source, GError **error)
 }
 
 /* There is no compressor 0. */
-gboolean ro_ext4_is_tree(const img_tree *tree)
+gboolean img_ext4_is_tree(const img_tree *tree)
 {
 	return img_tree_super(tree)->compressor == 0;
 }

@@ -5,7 +5,7 @@
 #ifndef RO_PLAN_H
 #define RO_PLAN_H
 
-#include "reorder/differences.h"
+#include "reorder/plan/differences.h"
 #include "reorder/image/image_tree.h"
 #include "trace/trace.h"
 
@@ -24,6 +24,7 @@ typedef struct {
 	const char *reason; /* "open", "exec", "read", "partly read", "lookup" (a directory on the
 			       way), "also modules", …; of a merged trace, where not all have it,
 			       "read, 1 of 2 traces"; owned by the plan */
+	gboolean partly;    /* only a little of a large file was read */
 } ro_plan_item;
 
 typedef struct {

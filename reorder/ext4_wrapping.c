@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/wrapping.h"
+#include "reorder/ext4_wrapping.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/ext4_verify.h"
+#include "reorder/verify_ext4.h"
 
 #include <string.h>
 
-#include "reorder/ext4/block_map.h"
-#include "reorder/ext4/filesystem.h"
-#include "reorder/ext4/survey.h"
+#include "reorder/image/ext4_block_map.h"
+#include "reorder/image/ext4.h"
+#include "reorder/image/ext4_survey.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
@@ -13,10 +13,10 @@ enum { CHUNK = 1 << 20 };
 
 /* One of the two filesystems. */
 typedef struct {
-	ro_ext4 *image;
-	ro_ext4_survey *survey;
+	img_ext4 *image;
+	img_ext4_survey *survey;
 	struct ext2_inode_large *inode;
-	GArray *extents; /* of ro_ext4_extent: those of the inode at hand */
+	GArray *extents; /* of img_ext4_extent: those of the inode at hand */
 	guint8 *buffer;  /* CHUNK bytes */
 } side;
 
@@ -30,8 +30,8 @@ typedef struct {
 
 static void side_clear(side *s)
 {
-	ro_ext4_survey_free(s->survey);
-	ro_ext4_free(s->image);
+	img_ext4_survey_free(s->survey);
+	img_ext4_free(s->image);
 	g_free(s->inode);
 	g_clear_pointer(&s->extents, g_array_unref);
 	g_free(s->buffer);
@@ -46,13 +46,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(comparison, comparison_clear)
 
 static gboolean side_open(side *s, const img_source *source, GError **error)
 {
-	s->image = ro_ext4_open(source, error);
+	s->image = img_ext4_open(source, error);
 	if (!s->image)
 		return FALSE;
-	s->survey = ro_ext4_survey_new(s->image, error);
+	s->survey = img_ext4_survey_new(s->image, error);
 	s->inode = g_malloc0(
 		MAX((gsize)EXT2_INODE_SIZE(s->image->fs->super), sizeof(struct ext2_inode_large)));
-	s->extents = g_array_new(FALSE, FALSE, sizeof(ro_ext4_extent));
+	s->extents = g_array_new(FALSE, FALSE, sizeof(img_ext4_extent));
 	s->buffer = g_malloc(CHUNK);
 	return s->survey != NULL;
 }
@@ -110,7 +110,7 @@ static gboolean compare_ends(comparison *c, GError **error)
 	guint64 end = (guint64)c->old.image->blocks * c->old.image->fs->blocksize;
 	gboolean equal;
 
-	if (!compare_bytes(c, 0, 0, RO_EXT4_SUPER_OFFSET + RO_EXT4_SUPER_SIZE, &equal, error))
+	if (!compare_bytes(c, 0, 0, IMG_EXT4_SUPER_OFFSET + IMG_EXT4_SUPER_SIZE, &equal, error))
 		return FALSE;
 	if (!equal)
 		return differs(c, error, "superblock differs");
@@ -187,7 +187,7 @@ static gboolean read_inode(side *s, ext2_ino_t ino, int size, GError **error)
 {
 	errcode_t code = ext2fs_read_inode_full(s->image->fs, ino, EXT2_INODE(s->inode), size);
 
-	return !code || ro_ext4_fail(s->image, code, error, "inode %u", ino);
+	return !code || img_ext4_fail(s->image, code, error, "inode %u", ino);
 }
 
 /* Blanks what may differ: block numbers and checksums. */
@@ -230,7 +230,7 @@ static gboolean compare_xattrs(
 	return equal || differs(c, error, "inode %u: attributes differ", ino);
 }
 
-static gboolean collect_extent(void *user, const ro_ext4_extent *extent, GError **error)
+static gboolean collect_extent(void *user, const img_ext4_extent *extent, GError **error)
 {
 	(void)error;
 	g_array_append_val((GArray *)user, *extent);
@@ -239,13 +239,13 @@ static gboolean collect_extent(void *user, const ro_ext4_extent *extent, GError 
 
 static gboolean collect_extents(side *s, ext2_ino_t ino, GError **error)
 {
-	ro_ext4_visitor visitor = {NULL, collect_extent, s->extents};
+	img_ext4_visitor visitor = {NULL, collect_extent, s->extents};
 
 	g_array_set_size(s->extents, 0);
-	return ro_ext4_walk_map(s->image, ino, s->inode, &visitor, error);
+	return img_ext4_walk_map(s->image, ino, s->inode, &visitor, error);
 }
 
-static void advance(ro_ext4_extent *extent, guint32 blocks)
+static void advance(img_ext4_extent *extent, guint32 blocks)
 {
 	extent->logical += blocks;
 	extent->start += blocks;
@@ -253,19 +253,19 @@ static void advance(ro_ext4_extent *extent, guint32 blocks)
 }
 
 /* The next extent, once this one is used up; FALSE at the end. */
-static gboolean next_extent(const GArray *extents, guint *index, ro_ext4_extent *extent)
+static gboolean next_extent(const GArray *extents, guint *index, img_ext4_extent *extent)
 {
 	if (extent->length > 0)
 		return TRUE;
 	if (*index == extents->len)
 		return FALSE;
-	*extent = g_array_index(extents, ro_ext4_extent, (*index)++);
+	*extent = g_array_index(extents, img_ext4_extent, (*index)++);
 	return TRUE;
 }
 
 static gboolean compare_content(comparison *c, ext2_ino_t ino, GError **error)
 {
-	ro_ext4_extent old = {0}, new = {0};
+	img_ext4_extent old = {0}, new = {0};
 	guint64 size = c->old.image->fs->blocksize;
 	guint i = 0, j = 0;
 
@@ -301,8 +301,8 @@ static gboolean compare_maps(comparison *c, ext2_ino_t ino, GError **error)
 static gboolean compare_owners(const comparison *c, ext2_ino_t ino, guint32 *old_xattrs,
 	guint32 *new_xattrs, GError **error)
 {
-	const ro_ext4_owner *old = ro_ext4_survey_find(c->old.survey, ino);
-	const ro_ext4_owner *new = ro_ext4_survey_find(c->new.survey, ino);
+	const img_ext4_owner *old = img_ext4_survey_find(c->old.survey, ino);
+	const img_ext4_owner *new = img_ext4_survey_find(c->new.survey, ino);
 
 	if ((old ? old->blocks : 0) != (new ? new->blocks : 0))
 		return differs(c, error, "inode %u has another number of blocks", ino);
@@ -319,8 +319,8 @@ static gboolean compare_inode(comparison *c, ext2_ino_t ino, GError **error)
 	if (!read_inode(&c->old, ino, c->inode_size, error) ||
 		!read_inode(&c->new, ino, c->inode_size, error))
 		return FALSE;
-	with_map = !ro_ext4_is_pinned(c->old.image, ino) &&
-		   ro_ext4_has_map(c->old.image, c->old.inode);
+	with_map = !img_ext4_is_pinned(c->old.image, ino) &&
+		   img_ext4_has_map(c->old.image, c->old.inode);
 	if (!compare_owners(c, ino, &old_xattrs, &new_xattrs, error) ||
 		!compare_xattrs(c, ino, old_xattrs, new_xattrs, error))
 		return FALSE;
@@ -364,7 +364,7 @@ static gboolean only_fixed_between(const side *s, guint32 from, guint32 to)
 	return TRUE;
 }
 
-static gboolean in_one_piece(const order *o, const ro_ext4_run *runs, guint32 count)
+static gboolean in_one_piece(const order *o, const img_ext4_run *runs, guint32 count)
 {
 	for (guint32 i = 1; i < count; i++)
 		if (!only_fixed_between(
@@ -373,10 +373,10 @@ static gboolean in_one_piece(const order *o, const ro_ext4_run *runs, guint32 co
 	return TRUE;
 }
 
-static void look_at(order *o, const ro_ext4_owner *owner)
+static void look_at(order *o, const img_ext4_owner *owner)
 {
-	const ro_ext4_run *runs =
-		&g_array_index(o->new->survey->runs, ro_ext4_run, owner->first_run);
+	const img_ext4_run *runs =
+		&g_array_index(o->new->survey->runs, img_ext4_run, owner->first_run);
 	guint32 count = owner->run_count, end = runs[count - 1].start + runs[count - 1].length;
 
 	if (o->hot[runs[0].start])
@@ -411,7 +411,7 @@ static gboolean check_order(const comparison *c, const guint32 *wanted, gsize co
 	order o = {.new = &c->new, .hot = hot, .first = G_MAXUINT32, .result = result};
 
 	for (gsize i = 0; i < count; i++) {
-		const ro_ext4_owner *owner = ro_ext4_survey_find(c->new.survey, wanted[i]);
+		const img_ext4_owner *owner = img_ext4_survey_find(c->new.survey, wanted[i]);
 
 		if (!owner)
 			continue;

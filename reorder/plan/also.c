@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/also.h"
+#include "reorder/plan/also.h"
 
 #include <string.h>
 
-#include "reorder/file_data.h"
-#include "reorder/glob.h"
-#include "reorder/hardware_group.h"
-#include "reorder/order.h"
+#include "reorder/plan/file_data.h"
+#include "reorder/plan/glob.h"
+#include "reorder/plan/hardware_group.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 

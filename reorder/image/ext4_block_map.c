@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/ext4/block_map.h"
+#include "reorder/image/ext4_block_map.h"
 
 #include <ext2fs/ext3_extents.h>
 #include <string.h>
@@ -10,13 +10,13 @@ enum { MAX_DEPTH = 5 };
 enum { ENTRY_SIZE = sizeof(struct ext3_extent), HEADER_SIZE = sizeof(struct ext3_extent_header) };
 
 typedef struct {
-	const ro_ext4 *image;
+	const img_ext4 *image;
 	ext2_ino_t ino;
-	const ro_ext4_visitor *visitor;
+	const img_ext4_visitor *visitor;
 	guint8 *buffers[MAX_DEPTH]; /* one for each level below the inode */
 	/* Where the map is changed; else NULL. */
 	const guint32 *new_of;
-	ro_ext4 *output;
+	img_ext4 *output;
 } walk;
 
 static void walk_clear(walk *w)
@@ -28,7 +28,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(walk, walk_clear)
 
 static gboolean damaged(const walk *w, GError **error)
 {
-	return ro_ext4_damaged(
+	return img_ext4_damaged(
 		w->image, error, "inode %u: the map of its blocks makes no sense", w->ino);
 }
 
@@ -40,7 +40,7 @@ static gboolean check_range(const walk *w, guint64 start, guint32 length, GError
 	return TRUE;
 }
 
-static gboolean visit_extent(walk *w, const ro_ext4_extent *extent, GError **error)
+static gboolean visit_extent(walk *w, const img_ext4_extent *extent, GError **error)
 {
 	return !w->visitor->extent || w->visitor->extent(w->visitor->user, extent, error);
 }
@@ -54,21 +54,21 @@ static gboolean enter_node(walk *w, guint64 block, guint level, guint8 **node, G
 	if (!w->buffers[level])
 		w->buffers[level] = g_malloc(w->image->fs->blocksize);
 	*node = w->buffers[level];
-	return ro_ext4_read_block(w->image, block, *node, error);
+	return img_ext4_read_block(w->image, block, *node, error);
 }
 
 static gboolean write_node(walk *w, guint32 old, const guint8 *node, GError **error)
 {
 	errcode_t code = io_channel_write_blk64(w->output->fs->io, w->new_of[old], 1, node);
 
-	return !code || ro_ext4_fail(w->output, code, error, "block %u", w->new_of[old]);
+	return !code || img_ext4_fail(w->output, code, error, "block %u", w->new_of[old]);
 }
 
 /* ---- indirect blocks ---- */
 
 static gboolean visit_block(walk *w, guint32 logical, guint32 block, GError **error)
 {
-	ro_ext4_extent extent = {logical, block, 1, FALSE, G_MAXUINT32, FALSE};
+	img_ext4_extent extent = {logical, block, 1, FALSE, G_MAXUINT32, FALSE};
 
 	return check_range(w, block, 1, error) && visit_extent(w, &extent, error);
 }
@@ -159,7 +159,7 @@ static gboolean visit_leaf(walk *w, const struct ext3_extent_header *header, GEr
 
 	for (guint i = 0; i < header->eh_entries; i++) {
 		const struct ext3_extent *e = &extents[i];
-		ro_ext4_extent extent = {e->ee_block, e->ee_start, extent_length(e),
+		img_ext4_extent extent = {e->ee_block, e->ee_start, extent_length(e),
 			is_unwritten(e), header->eh_max - header->eh_entries, i == 0};
 
 		if (!check_range(w, extent_start(e), extent.length, error))
@@ -215,7 +215,7 @@ static gboolean write_tree_node(walk *w, guint32 block, void *node, GError **err
 	errcode_t code = ext2fs_extent_block_csum_set(w->output->fs, w->ino, node);
 
 	if (code)
-		return ro_ext4_fail(w->output, code, error, "inode %u", w->ino);
+		return img_ext4_fail(w->output, code, error, "inode %u", w->ino);
 	return write_node(w, block, node, error);
 }
 
@@ -229,7 +229,7 @@ static gboolean walk_child(walk *w, struct ext3_extent_idx *index, guint depth, 
 	if (!check_header(w, (void *)node, w->image->fs->blocksize, depth - 1, error))
 		return FALSE;
 	if (!ext2fs_extent_block_csum_verify(w->image->fs, w->ino, (void *)node))
-		return ro_ext4_damaged(w->image, error,
+		return img_ext4_damaged(w->image, error,
 			"inode %u: a checksum in its extent tree is wrong", w->ino);
 	if (!walk_tree(w, node, depth - 1, error))
 		return FALSE;
@@ -267,15 +267,15 @@ static gboolean walk_map(walk *w, guint32 flags, guint32 *i_block, GError **erro
 	       walk_tree(w, i_block, depth, error);
 }
 
-gboolean ro_ext4_has_map(const ro_ext4 *image, const struct ext2_inode_large *inode)
+gboolean img_ext4_has_map(const img_ext4 *image, const struct ext2_inode_large *inode)
 {
 	return ext2fs_inode_has_valid_blocks2(
 		       image->fs, EXT2_INODE((struct ext2_inode_large *)inode)) &&
 	       !(inode->i_flags & EXT4_INLINE_DATA_FL);
 }
 
-gboolean ro_ext4_walk_map(const ro_ext4 *image, ext2_ino_t ino,
-	const struct ext2_inode_large *inode, const ro_ext4_visitor *visitor, GError **error)
+gboolean img_ext4_walk_map(const img_ext4 *image, ext2_ino_t ino,
+	const struct ext2_inode_large *inode, const img_ext4_visitor *visitor, GError **error)
 {
 	g_auto(walk) w = {.image = image, .ino = ino, .visitor = visitor};
 	guint32 copy[EXT2_N_BLOCKS];
@@ -284,10 +284,10 @@ gboolean ro_ext4_walk_map(const ro_ext4 *image, ext2_ino_t ino,
 	return walk_map(&w, inode->i_flags, copy, error);
 }
 
-gboolean ro_ext4_move_map(const ro_ext4 *image, ext2_ino_t ino, struct ext2_inode_large *inode,
-	const guint32 *new_of, ro_ext4 *output, GError **error)
+gboolean img_ext4_move_map(const img_ext4 *image, ext2_ino_t ino, struct ext2_inode_large *inode,
+	const guint32 *new_of, img_ext4 *output, GError **error)
 {
-	static const ro_ext4_visitor none = {NULL, NULL, NULL};
+	static const img_ext4_visitor none = {NULL, NULL, NULL};
 	g_auto(walk) w = {
 		.image = image, .ino = ino, .visitor = &none, .new_of = new_of, .output = output};
 

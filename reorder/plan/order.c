@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/order.h"
+#include "reorder/plan/order.h"
 
 static const char *const order_names[] = {
 	[RO_ORDER_ACCESS] = "access",

@@ -6,19 +6,19 @@
  * to be relocated: every block has one owner (extended attribute blocks may have several), is
  * marked as used, and is none of the fixed ones. Memory: 4 bytes a block, and what the maps need.
  */
-#ifndef RO_EXT4_SURVEY_H
-#define RO_EXT4_SURVEY_H
+#ifndef IMG_EXT4_SURVEY_H
+#define IMG_EXT4_SURVEY_H
 
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4.h"
 
 /* Blocks that lie together and had better stay so, in the order in which they are read. */
 typedef struct {
 	guint32 start, length;
-	guint32 node; /* index into nodes: a split costs room there; RO_EXT4_NO_NODE: costs nothing
+	guint32 node; /* index into nodes: a split costs room there; IMG_EXT4_NO_NODE: costs nothing
 		       */
-} ro_ext4_run;
+} img_ext4_run;
 
-#define RO_EXT4_NO_NODE G_MAXUINT32
+#define IMG_EXT4_NO_NODE G_MAXUINT32
 
 /* An inode that has blocks which may move. */
 typedef struct {
@@ -28,22 +28,22 @@ typedef struct {
 	guint32 data_start;  /* the first block with data, 0 if there is none */
 	guint32 data_blocks; /* without those of the map */
 	guint32 xattr_block; /* not in the runs, as it may be shared; 0: none */
-} ro_ext4_owner;
+} img_ext4_owner;
 
 typedef struct {
-	GArray *owners;  /* of ro_ext4_owner, by inode number */
-	GArray *runs;    /* of ro_ext4_run */
+	GArray *owners;  /* of img_ext4_owner, by inode number */
+	GArray *runs;    /* of img_ext4_run */
 	GArray *nodes;   /* of guint32: free entries in the nodes of extent trees */
 	guint8 *movable; /* for every block: whether it has an owner here */
 	guint32 moving;  /* how many have */
-} ro_ext4_survey;
+} img_ext4_survey;
 
 /* RO_ERROR_UNSUITABLE if the filesystem is damaged. */
-ro_ext4_survey *ro_ext4_survey_new(const ro_ext4 *image, GError **error);
-void ro_ext4_survey_free(ro_ext4_survey *survey);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(ro_ext4_survey, ro_ext4_survey_free)
+img_ext4_survey *img_ext4_survey_new(const img_ext4 *image, GError **error);
+void img_ext4_survey_free(img_ext4_survey *survey);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(img_ext4_survey, img_ext4_survey_free)
 
 /* NULL for an inode without blocks. */
-const ro_ext4_owner *ro_ext4_survey_find(const ro_ext4_survey *survey, ext2_ino_t ino);
+const img_ext4_owner *img_ext4_survey_find(const img_ext4_survey *survey, ext2_ino_t ino);
 
 #endif

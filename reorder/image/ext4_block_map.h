@@ -8,10 +8,10 @@
  * that a table has for it, and the tree keeps its shape: the same nodes, an extent more only where
  * one has to be split.
  */
-#ifndef RO_EXT4_BLOCK_MAP_H
-#define RO_EXT4_BLOCK_MAP_H
+#ifndef IMG_EXT4_BLOCK_MAP_H
+#define IMG_EXT4_BLOCK_MAP_H
 
-#include "reorder/ext4/filesystem.h"
+#include "reorder/image/ext4.h"
 
 /* Consecutive blocks of a file that are consecutive on disk as well. */
 typedef struct {
@@ -23,27 +23,27 @@ typedef struct {
 	 * G_MAXUINT32: may be split anywhere. */
 	guint32 room;
 	gboolean first_of_node;
-} ro_ext4_extent;
+} img_ext4_extent;
 
 /* Either may be NULL. FALSE with error set ends the walk. */
 typedef struct {
 	gboolean (*node)(void *user, guint32 block, GError **error);
-	gboolean (*extent)(void *user, const ro_ext4_extent *extent, GError **error);
+	gboolean (*extent)(void *user, const img_ext4_extent *extent, GError **error);
 	void *user;
-} ro_ext4_visitor;
+} img_ext4_visitor;
 
 /* Whether the inode's i_block is a map: not for devices, short symlinks, inline data. */
-gboolean ro_ext4_has_map(const ro_ext4 *image, const struct ext2_inode_large *inode);
+gboolean img_ext4_has_map(const img_ext4 *image, const struct ext2_inode_large *inode);
 
 /* Any damage of the map is RO_ERROR_UNSUITABLE. A map may name a block more than once. */
-gboolean ro_ext4_walk_map(const ro_ext4 *image, ext2_ino_t ino,
-	const struct ext2_inode_large *inode, const ro_ext4_visitor *visitor, GError **error);
+gboolean img_ext4_walk_map(const img_ext4 *image, ext2_ino_t ino,
+	const struct ext2_inode_large *inode, const img_ext4_visitor *visitor, GError **error);
 
 /*
  * Changes the map of an inode that was walked through before: i_block in the struct, nodes in the
  * output, at their new places. new_of: for each block its new number.
  */
-gboolean ro_ext4_move_map(const ro_ext4 *image, ext2_ino_t ino, struct ext2_inode_large *inode,
-	const guint32 *new_of, ro_ext4 *output, GError **error);
+gboolean img_ext4_move_map(const img_ext4 *image, ext2_ino_t ino, struct ext2_inode_large *inode,
+	const guint32 *new_of, img_ext4 *output, GError **error);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 #include <string.h>
 
-#include "reorder/also.h"
-#include "reorder/file_data.h"
-#include "reorder/order.h"
+#include "reorder/plan/also.h"
+#include "reorder/plan/file_data.h"
+#include "reorder/plan/order.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 #include "reorder/util/interrupt.h"
@@ -250,26 +250,29 @@ static const char *reason_of(const planner *p, const access_note *n, const char 
 	return g_string_chunk_insert_const(p->plan->strings, text);
 }
 
-static void append_item(GArray *items, const access_note *n, const char *reason)
+static void append_item(GArray *items, const access_note *n, const char *reason, gboolean partly)
 {
 	ro_plan_item item = {
 		.inode = n->inode,
 		.group = n->also ? RO_GROUP_CLASS : RO_GROUP_HOT,
 		.rank = items->len,
 		.reason = reason,
+		.partly = partly,
 	};
 
 	g_array_append_val(items, item);
 }
 
 /* Sorts one part of the files and puts it behind the parts before. */
-static void append_files(planner *p, GArray *part, const char *reason)
+static void append_files(planner *p, GArray *part, gboolean partly)
 {
+	const char *reason = partly ? "partly read" : NULL;
+
 	ro_order_sort(part, p->options->order, p->options->seed);
 	for (guint i = 0; i < part->len; i++) {
 		const access_note *n = g_array_index(part, hot_file, i).note;
 
-		append_item(p->plan->files, n, reason_of(p, n, reason));
+		append_item(p->plan->files, n, reason_of(p, n, reason), partly);
 	}
 }
 
@@ -305,9 +308,9 @@ static void plan_files(planner *p)
 			g_array_append_val(whole, file);
 	}
 	p->plan->hot_files = whole->len + partly->len;
-	append_files(p, whole, NULL);
-	append_files(p, partly, "partly read");
-	append_files(p, added, NULL);
+	append_files(p, whole, FALSE);
+	append_files(p, partly, TRUE);
+	append_files(p, added, FALSE);
 }
 
 static void plan_others(planner *p)
@@ -317,9 +320,9 @@ static void plan_others(planner *p)
 		img_type type = img_tree_inode(p->tree, n->inode)->type;
 
 		if (type == IMG_DIR)
-			append_item(p->plan->dirs, n, reason_of(p, n, NULL));
+			append_item(p->plan->dirs, n, reason_of(p, n, NULL), FALSE);
 		else if (type == IMG_SYMLINK)
-			append_item(p->plan->symlinks, n, reason_of(p, n, NULL));
+			append_item(p->plan->symlinks, n, reason_of(p, n, NULL), FALSE);
 	}
 }
 
