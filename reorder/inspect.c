@@ -7,6 +7,8 @@
 #include "dm/hot_map.h"
 #include "iso/initrd.h"
 #include "iso/kernel_image.h"
+#include "reorder/ext4_wrapping.h"
+#include "reorder/image/ext4_facts.h"
 #include "reorder/image/squashfs_super.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
@@ -30,13 +32,63 @@ typedef struct {
 	GPtrArray *initrds;   /* of initrd_facts */
 } boot_facts;
 
-char *ro_inspect_refusal(const li_iso *iso)
+/* ---- the images ---- */
+
+/* FALSE without a word where there is none, or none that can be read. */
+static gboolean read_super(const li_iso *iso, const li_image *image, img_super *super)
+{
+	img_source source;
+
+	return image->kind == LI_IMAGE_SQUASHFS && li_iso_source(iso, image->file, &source, NULL) &&
+	       img_super_read(&source, super, NULL);
+}
+
+static gboolean read_inside(const img_source *source, img_ext4_facts *facts)
+{
+	g_autoptr(img_tree) outer = img_tree_open(source, NULL);
+	guint32 inode = outer ? ro_ext4_find_inside(outer) : IMG_NONE;
+
+	return inode != IMG_NONE && img_ext4_facts_read_inside(outer, inode, facts, NULL);
+}
+
+/* Likewise. Clear it in either case. */
+static gboolean read_ext4(const li_iso *iso, const li_image *image, img_ext4_facts *facts)
+{
+	img_source source;
+
+	if (!li_iso_source(iso, image->file, &source, NULL))
+		return FALSE;
+	if (image->kind == LI_IMAGE_EXT4)
+		return img_ext4_facts_read(&source, facts, NULL);
+	return image->wraps_ext4 && read_inside(&source, facts);
+}
+
+static char *ext4_refusal(const li_iso *iso, const li_image *image)
+{
+	g_auto(img_ext4_facts) facts = {0};
+
+	return read_ext4(iso, image, &facts) ? g_strdup(facts.refusal) : NULL;
+}
+
+/* *images: what is reordered; owned by the caller, NULL if it can't be. */
+static char *refusal_of(const li_iso *iso, GPtrArray **images)
 {
 	g_autoptr(GError) error = NULL;
+	char *refusal = NULL;
 
-	g_autoptr(GPtrArray) images = li_iso_root_images(iso, &error);
+	*images = li_iso_root_images(iso, &error);
+	if (!*images)
+		return g_strdup(error->message);
+	for (guint i = 0; !refusal && i < (*images)->len; i++)
+		refusal = ext4_refusal(iso, (*images)->pdata[i]);
+	return refusal;
+}
 
-	return images ? NULL : g_strdup(error->message);
+char *ro_inspect_refusal(const li_iso *iso)
+{
+	g_autoptr(GPtrArray) images = NULL;
+
+	return refusal_of(iso, &images);
 }
 
 /* ---- the boot: kernel and initrds ---- */
@@ -288,16 +340,25 @@ static void print_boot(const boot_facts *boot, FILE *out)
 		line(out, "preload", "yes: reorder-livecd hotmap prints what it reads");
 }
 
-static gboolean read_super(const li_iso *iso, const li_image *image, img_super *super)
+static void print_ext4(const img_ext4_facts *facts, FILE *out)
 {
-	img_source source;
+	g_autoptr(GString) features = g_string_new(NULL);
 
-	return image->kind == LI_IMAGE_SQUASHFS && li_iso_source(iso, image->file, &source, NULL) &&
-	       img_super_read(&source, super, NULL);
+	for (guint i = 0; i < facts->features->len; i++)
+		g_string_append_printf(
+			features, "%s %s", i ? "" : ",", (char *)facts->features->pdata[i]);
+	if (facts->path)
+		line(out, "", "in it: %s, %s", facts->path, facts->type);
+	line(out, "", "blocks of %u KiB%s", facts->block_size / 1024, features->str);
+	line(out, "", "%s of %s used, %s free; %s of %s inodes used",
+		human(facts->size - facts->free).text, human(facts->size).text,
+		human(facts->free).text, grouped(facts->inodes - facts->free_inodes).text,
+		grouped(facts->inodes).text);
 }
 
 static void print_image(const li_iso *iso, const li_image *image, FILE *out)
 {
+	g_auto(img_ext4_facts) ext4 = {0};
 	img_super super;
 
 	line(out, image->is_root ? "root" : "other", "%s", image->file->path);
@@ -306,6 +367,8 @@ static void print_image(const li_iso *iso, const li_image *image, FILE *out)
 		line(out, "", "%s, blocks of %u KiB, %s inodes",
 			img_compressor_name(super.compressor), super.block_size / 1024,
 			grouped(super.inode_count).text);
+	if (read_ext4(iso, image, &ext4))
+		print_ext4(&ext4, out);
 	if (!image->is_root)
 		line(out, "", "no root file system: left alone");
 	else if (image->refusal)
@@ -323,14 +386,14 @@ static void print_images(const li_iso *iso, FILE *out)
 
 static void print_verdict(const li_iso *iso, FILE *out)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) images = li_iso_root_images(iso, &error);
+	g_autoptr(GPtrArray) images = NULL;
+	g_autofree char *refusal = refusal_of(iso, &images);
 
 	heading(out, "Result");
 	for (guint i = 0; i < iso->notes->len; i++)
 		line(out, "note", "%s", (char *)iso->notes->pdata[i]);
-	if (!images) {
-		line(out, "reorder", "no: %s", error->message);
+	if (refusal) {
+		line(out, "reorder", "no: %s", refusal);
 		return;
 	}
 	if (images->len > 1)
@@ -515,11 +578,26 @@ static void json_super(const img_super *super, JsonBuilder *b)
 	ro_json_int(b, "bytes_used", (gint64)super->bytes_used);
 }
 
+static void json_ext4(const img_ext4_facts *facts, JsonBuilder *b)
+{
+	begin_object(b, "filesystem");
+	ro_json_bytes(b, "path", facts->path);
+	ro_json_bytes(b, "type", facts->type);
+	ro_json_int(b, "block_size", facts->block_size);
+	json_strings("features", facts->features, b);
+	ro_json_int(b, "size", (gint64)facts->size);
+	ro_json_int(b, "free", (gint64)facts->free);
+	ro_json_int(b, "inodes", facts->inodes);
+	ro_json_int(b, "inodes_free", facts->free_inodes);
+	json_builder_end_object(b);
+}
+
 static void json_images(const li_iso *iso, JsonBuilder *b)
 {
 	begin_array(b, "images");
 	for (guint i = 0; i < iso->images->len; i++) {
 		const li_image *image = iso->images->pdata[i];
+		g_auto(img_ext4_facts) ext4 = {0};
 		img_super super;
 
 		json_builder_begin_object(b);
@@ -531,6 +609,8 @@ static void json_images(const li_iso *iso, JsonBuilder *b)
 		ro_json_bytes(b, "refusal", image->refusal);
 		if (read_super(iso, image, &super))
 			json_super(&super, b);
+		if (read_ext4(iso, image, &ext4))
+			json_ext4(&ext4, b);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);

@@ -152,14 +152,11 @@ static gboolean check_boot_block(const img_source *source, const guint8 *start, 
 	return TRUE;
 }
 
-gboolean img_ext4_check(const img_source *source, GError **error)
+gboolean img_ext4_check_start(const img_source *source, const guint8 *start, GError **error)
 {
-	guint8 start[IMG_EXT4_SUPER_OFFSET + IMG_EXT4_SUPER_SIZE];
 	struct ext2_super_block super;
 
 	G_STATIC_ASSERT(sizeof(super) == IMG_EXT4_SUPER_SIZE);
-	if (!img_source_read(source, 0, start, sizeof(start), error))
-		return FALSE;
 	memcpy(&super, start + IMG_EXT4_SUPER_OFFSET, sizeof(super));
 	if (super.s_magic != EXT2_SUPER_MAGIC)
 		return unsuitable(source, "no ext2, ext3 or ext4 filesystem", error);
@@ -168,6 +165,14 @@ gboolean img_ext4_check(const img_source *source, GError **error)
 			source, "made for another system than Linux; not supported", error);
 	return check_features(source, &super, error) && check_state(source, &super, error) &&
 	       check_size(source, &super, error) && check_boot_block(source, start, error);
+}
+
+gboolean img_ext4_check(const img_source *source, GError **error)
+{
+	guint8 start[IMG_EXT4_START_SIZE];
+
+	return img_source_read(source, 0, start, sizeof(start), error) &&
+	       img_ext4_check_start(source, start, error);
 }
 
 static img_ext4 *image_new(const img_source *source)

@@ -16,6 +16,8 @@ enum { IMG_EXT4_MAX_BLOCKS = 1 << 26 };
 
 /* Where the superblock lies, and its size. */
 enum { IMG_EXT4_SUPER_OFFSET = 1024, IMG_EXT4_SUPER_SIZE = 1024 };
+/* From the first byte to the superblock's last. */
+enum { IMG_EXT4_START_SIZE = IMG_EXT4_SUPER_OFFSET + IMG_EXT4_SUPER_SIZE };
 
 typedef struct {
 	ext2_filsys fs; /* both bitmaps are loaded */
@@ -46,6 +48,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(img_ext4, img_ext4_free)
 
 /* The refusals that the superblock alone can tell, without reading more. */
 gboolean img_ext4_check(const img_source *source, GError **error);
+/* The same of its first IMG_EXT4_START_SIZE bytes; source is for the size and the label only. */
+gboolean img_ext4_check_start(const img_source *source, const guint8 *start, GError **error);
 
 /*
  * Sets "LABEL: WHAT: what libext2fs says": RO_ERROR_FAILED for an error of the system, otherwise

@@ -221,9 +221,43 @@ squash wrap ext4/LiveOS/squashfs.img
 iso ext4 "${bios[@]}"
 is "$(json ext4 .refusal)" null 'ext4 in a squashfs is fine'
 live_os plain
-truncate -s 2M plain/LiveOS/rootfs.img && mkfs.ext4 -q plain/LiveOS/rootfs.img
+truncate -s 2M plain/LiveOS/rootfs.img
+mkfs.ext4 -q -b 1024 -N 64 -O '^metadata_csum,^64bit' plain/LiveOS/rootfs.img
 iso plain "${bios[@]}"
 is "$(json plain .refusal)" null 'ext4 without a squashfs is fine'
+
+# What dumpe2fs says of a filesystem, as JSON.
+facts() { # FILE PATH TYPE
+	dumpe2fs -h "$1" 2>/dev/null | jq -Rnc --argjson path "$2" --arg type "$3" '
+		[inputs | capture("^(?<key>[^:]*): *(?<value>.*)$")] | from_entries |
+		{path: $path, type: $type, block_size: (."Block size" | tonumber)} as $start |
+		(."Filesystem features" | split(" ")) as $all |
+		("has_journal extent 64bit flex_bg metadata_csum" | split(" ")) as $told |
+		$start + {features: ($told - ($told - $all)),
+			size: ((."Block count" | tonumber) * $start.block_size),
+			free: ((."Free blocks" | tonumber) * $start.block_size),
+			inodes: (."Inode count" | tonumber), inodes_free: (."Free inodes" | tonumber)}'
+}
+of_image() { json "$1" '.images[0].filesystem | tojson'; }
+is "$(of_image ext4)" "$(facts wrap/LiveOS/rootfs.img '"LiveOS/rootfs.img"' ext4)" 'the ext4 in a squashfs is told'
+is "$(of_image plain)" "$(facts plain/LiveOS/rootfs.img null ext4)" 'the ext4 without a squashfs is told'
+is "$(json good .images[0].filesystem)" null 'a squashfs has none'
+run "$PROGRAM" inspect ext4.iso
+like "$out" '^ +in it: LiveOS/rootfs\.img, ext4$' 'text: the ext4 inside'
+like "$out" '^ +blocks of [14] KiB, has_journal extent 64bit flex_bg metadata_csum$' 'text: how it is made'
+like "$out" '^ +[0-9.]+ [kM]B of 2\.1 MB used, .* free; 11 of [0-9]+ inodes used$' 'text: how full it is'
+run "$PROGRAM" inspect plain.iso
+like "$out" '^ +ext4, 2\.1 MB$' 'text: an ext4 without a squashfs'
+like "$out" '^ +blocks of 1 KiB, has_journal extent flex_bg$' 'text: and how it is made'
+for type in ext2 ext3; do
+	mkfs.$type -q -F plain/LiveOS/rootfs.img
+	iso plain "${bios[@]}"
+	is "$(of_image plain | jq -r .type)" $type "an $type is one"
+done
+mkfs.ext4 -q -F -O bigalloc plain/LiveOS/rootfs.img
+iso plain "${bios[@]}"
+refused plain '/LiveOS/rootfs\.img: it allocates in clusters \(bigalloc\)'
+is "$(of_image plain | jq '.features | contains(["bigalloc"])')" true 'what stands in the way is a feature that is told'
 live_os flat
 cp root.squashfs flat/LiveOS/squashfs.img
 iso flat "${bios[@]}"
