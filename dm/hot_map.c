@@ -484,7 +484,8 @@ static gboolean start(maker *m, GError **error)
 	if (!job->reads)
 		return TRUE;
 	const img_layer layer = {.name = job->image, .tree = job->old_tree};
-	tr_coverage_split(job->trace, &layer, m->old_base, job->reads, &m->parts);
+	if (!tr_coverage_split(job->trace, &layer, m->old_base, job->reads, &m->parts, error))
+		return FALSE;
 	/* Pages of the medium that have a byte of the image are the image's. */
 	m->outside = outside_of(job->reads, m->old_base / PAGE * PAGE,
 		(m->old_base + m->old_size + PAGE - 1) / PAGE * PAGE, job->old_iso->file_size);

@@ -79,6 +79,8 @@ static gboolean open_root(ro_input *input, const li_image *image, GError **error
 		!open_tree(root, &source, error))
 		return FALSE;
 	gboolean ok = img_layer_init(&layer, image->file->path, root->tree, error);
+	layer.outer = root->outer;
+	layer.outer_inode = root->outer_inode;
 	g_array_append_val(input->layers, layer);
 	return ok;
 }

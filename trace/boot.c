@@ -138,12 +138,6 @@ static gboolean prepare(tr_booted *b, GError **error)
 	return TRUE;
 }
 
-/* Whether the root is in an image that is in the one on the ISO. */
-static gboolean is_nested(const tr_boot_job *job)
-{
-	return img_tree_source(job->layers[0].tree)->fd != job->iso->fd;
-}
-
 /* One start on one accelerator, with a medium and a log of its own. */
 static gboolean run_on(tr_booted *b, const char *accelerator, double speak_within, GError **error)
 {
@@ -187,7 +181,7 @@ static gboolean run_on(tr_booted *b, const char *accelerator, double speak_withi
 	b->accelerator = accelerator;
 	tr_guest_free(b->guest);
 	b->guest = tr_guest_new(job->layers, job->layer_count);
-	if (is_nested(job))
+	if (job->layers[0].outer)
 		tr_guest_mounts_want_nested(b->guest->mounts);
 	g_free(b->read_log);
 	b->read_log = g_strdup(tr_medium_server_log(server));

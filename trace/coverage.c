@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/coverage.h"
 
-#include <string.h>
-
-#include "reorder/image/ext4_tree.h"
+#include "reorder/util/error.h"
 #include "reorder/util/ranges.h"
+#include "trace/data_map.h"
 
 /* The unit of account: a page of the guest's cache, since that is what a loop device reads of the
  * image's file. Everything below counts in units from the start of the image. */
@@ -39,91 +38,69 @@ static GArray *image_spans(const GArray *reads, guint64 offset, guint64 size)
 	return spans;
 }
 
-static GArray *metadata_spans(const img_tree *tree)
+static GArray *metadata_spans(const tr_data_map *map)
 {
+	g_autoptr(GArray) metadata = tr_data_map_metadata(map);
 	GArray *spans = ro_ranges_new();
 
-	add_bytes(spans, 0, IMG_SUPER_SIZE);
-	add_bytes(spans, img_tree_metadata_start(tree), img_tree_super(tree)->bytes_used);
+	for (guint i = 0; i < metadata->len; i++) {
+		const ro_range *r = &g_array_index(metadata, ro_range, i);
+
+		add_bytes(spans, r->start, r->end);
+	}
 	ro_ranges_normalise(spans);
 	return spans;
 }
 
-static gboolean fragment_of(
-	const img_tree *tree, const img_inode *inode, guint64 *from, guint64 *to)
+/* Adds the pieces to spans. Gives the bytes of the file in those that were read whole; less is of
+ * no use to anybody who wants them unpacked. */
+static guint64 add_pieces(GArray *spans, const GArray *pieces, const GArray *read)
 {
-	if (inode->fragment >= img_tree_fragment_count(tree))
-		return FALSE;
-	const img_fragment *fragment = img_tree_fragment(tree, inode->fragment);
-	*from = fragment->start;
-	*to = fragment->start + IMG_BLOCK_STORED_SIZE(fragment->size_word);
-	return TRUE;
-}
+	guint64 bytes = 0;
 
-static void add_file(GArray *spans, const img_tree *tree, const img_inode *inode)
-{
-	guint64 from, to;
+	for (guint i = 0; i < pieces->len; i++) {
+		const tr_piece *piece = &g_array_index(pieces, tr_piece, i);
+		guint64 end = piece->start + piece->stored;
 
-	if (inode->block_count > 0)
-		add_bytes(spans, inode->data_start, inode->data_start + inode->data_stored);
-	if (fragment_of(tree, inode, &from, &to))
-		add_bytes(spans, from, to);
-}
-
-/* Unpacked bytes of the file's blocks that were read whole; less is of no use to anybody who wants
- * them unpacked. */
-static guint64 bytes_read(const img_tree *tree, const img_inode *inode, const GArray *read)
-{
-	guint64 block_size = img_tree_super(tree)->block_size;
-	guint64 at = inode->data_start, rest = inode->size, bytes = 0;
-	guint64 from, to;
-
-	for (guint32 i = 0; i < inode->block_count; i++) {
-		guint64 stored = IMG_BLOCK_STORED_SIZE(inode->blocks[i]);
-		guint64 unpacked = MIN(rest, block_size);
-		if (has_bytes(read, at, at + stored))
-			bytes += unpacked;
-		at += stored;
-		rest -= unpacked;
+		add_bytes(spans, piece->start, end);
+		if (has_bytes(read, piece->start, end))
+			bytes += piece->bytes;
 	}
-	if (fragment_of(tree, inode, &from, &to) && has_bytes(read, from, to))
-		bytes += rest;
 	return bytes;
 }
 
-/* The inode of an event, or NULL if it is not of a file of this image. */
-static const img_inode *event_file(const tr_event *event, const img_layer *layer, guint32 *index)
+/* index: the inode of the event. */
+static gboolean is_file_of(const tr_event *event, const img_layer *layer, guint32 *index)
 {
 	if (event->kind != TR_FILE || g_strcmp0(event->image, layer->name) != 0)
-		return NULL;
+		return FALSE;
 	*index = img_tree_resolve(layer->tree, event->path, FALSE);
-	if (*index == IMG_NONE)
-		return NULL;
-	const img_inode *inode = img_tree_inode(layer->tree, *index);
-	return inode->type == IMG_FILE ? inode : NULL;
+	return *index != IMG_NONE && img_tree_inode(layer->tree, *index)->type == IMG_FILE;
 }
 
 /* Adds the data of all traced files to spans, and tells the events how much of it was read. Each
  * inode is looked at once: hard links are free. */
-static void visit_files(
-	const tr_trace *trace, const img_layer *layer, const GArray *read, GArray *spans)
+static void visit_files(const tr_trace *trace, const img_layer *layer, tr_data_map *map,
+	const GArray *read, GArray *spans)
 {
-	const img_tree *tree = layer->tree;
-	g_autofree guint64 *bytes = g_new(guint64, img_tree_inode_count(tree));
+	guint32 count = img_tree_inode_count(layer->tree);
+	g_autofree guint64 *bytes = g_new(guint64, count);
+	g_autofree gboolean *seen = g_new0(gboolean, count);
+	g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(tr_piece));
 
-	memset(bytes, 0xff, img_tree_inode_count(tree) * sizeof(*bytes));
 	for (guint i = 0; i < trace->events->len; i++) {
 		tr_event *event = g_ptr_array_index(trace->events, i);
 		guint32 index;
-		const img_inode *inode = event_file(event, layer, &index);
 
-		if (!inode)
+		if (!is_file_of(event, layer, &index))
 			continue;
-		if (bytes[index] == TR_BYTES_UNKNOWN) {
-			add_file(spans, tree, inode);
-			bytes[index] = bytes_read(tree, inode, read);
+		if (!seen[index]) {
+			seen[index] = TRUE;
+			gboolean own = tr_data_map_pieces(map, index, pieces);
+			guint64 sum = add_pieces(spans, pieces, read);
+			bytes[index] = own ? sum : TR_BYTES_UNKNOWN;
 		}
-		if (inode->block_count > 0)
+		if (bytes[index] != TR_BYTES_UNKNOWN)
 			event->bytes = bytes[index];
 	}
 }
@@ -170,15 +147,19 @@ static GArray *in_bytes(GArray *units)
 	return units;
 }
 
-void tr_coverage_split(tr_trace *trace, const img_layer *layer, guint64 image_offset,
-	const GArray *reads, tr_coverage_parts *parts)
+gboolean tr_coverage_split(tr_trace *trace, const img_layer *layer, guint64 image_offset,
+	const GArray *reads, tr_coverage_parts *parts, GError **error)
 {
-	guint64 size = img_tree_source(layer->tree)->size;
+	g_autoptr(tr_data_map) map = tr_data_map_new(layer, error);
+
+	if (!map)
+		return FALSE;
+	guint64 size = tr_data_map_size(map);
 	g_autoptr(GArray) read = image_spans(reads, image_offset, size);
-	g_autoptr(GArray) metadata = metadata_spans(layer->tree);
+	g_autoptr(GArray) metadata = metadata_spans(map);
 	g_autoptr(GArray) files = ro_ranges_new();
 
-	visit_files(trace, layer, read, files);
+	visit_files(trace, layer, map, read, files);
 	ro_ranges_normalise(files);
 	g_autoptr(GArray) data = ro_ranges_subtract(files, metadata);
 	parts->metadata = ro_ranges_intersect(read, metadata);
@@ -196,6 +177,7 @@ void tr_coverage_split(tr_trace *trace, const img_layer *layer, guint64 image_of
 	parts->unexplained = in_bytes(ro_ranges_subtract(unknown, ahead));
 	in_bytes(parts->metadata);
 	in_bytes(parts->data);
+	return TRUE;
 }
 
 void tr_coverage_parts_clear(tr_coverage_parts *parts)
@@ -227,14 +209,15 @@ void tr_coverage_add(tr_coverage *sum, const tr_coverage *other)
 void tr_coverage_check(tr_trace *trace, const img_layer *layer, guint64 image_offset,
 	const GArray *reads, tr_coverage *coverage)
 {
-	if (img_ext4_is_tree(layer->tree)) {
+	g_auto(tr_coverage_parts) parts = {0};
+	g_autoptr(GError) reason = NULL;
+	guint64 explained;
+
+	if (!tr_coverage_split(trace, layer, image_offset, reads, &parts, &reason)) {
+		ro_warn("%s; what the trace explains of the reads is not known", reason->message);
 		*coverage = (tr_coverage){.coverage = -1};
 		return;
 	}
-	g_auto(tr_coverage_parts) parts = {0};
-	guint64 explained;
-
-	tr_coverage_split(trace, layer, image_offset, reads, &parts);
 	coverage->metadata_bytes = ro_ranges_total(parts.metadata);
 	explained = coverage->metadata_bytes + ro_ranges_total(parts.data) +
 		    ro_ranges_total(parts.ahead);

@@ -77,7 +77,7 @@ gboolean img_layer_init(img_layer *layer, const char *name, const img_tree *tree
 	guint32 count = img_tree_inode_count(tree);
 	g_auto(reader) r = {img_xattrs_new(tree, error), g_hash_table_new(NULL, NULL)};
 
-	*layer = (img_layer){name, tree, NULL};
+	*layer = (img_layer){.name = name, .tree = tree};
 	if (!r.xattrs)
 		return FALSE;
 	layer->marks = g_new0(guint8, count);

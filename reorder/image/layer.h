@@ -12,6 +12,10 @@ typedef struct {
 	const char *name;     /* of the image: its path on the ISO; borrowed */
 	const img_tree *tree; /* borrowed */
 	guint8 *marks;        /* of every inode, how it hides others; NULL: none does */
+	/* The squashfs on the ISO that the image is a file of, and that file's inode; borrowed.
+	 * NULL: it lies there itself. */
+	const img_tree *outer;
+	guint32 outer_inode;
 } img_layer;
 
 /* RO_ERROR_UNSUITABLE if the attributes of the image are broken. Clear it in either case. */

@@ -55,7 +55,7 @@ static void gives(tr_atimes *atimes, GPtrArray *early, double since, const char 
 
 static void by_time_of_access(void)
 {
-	const img_layer layer = {"/i", image.tree, NULL};
+	const img_layer layer = {.name = "/i", .tree = image.tree};
 	g_autoptr(tr_atimes) atimes = tr_atimes_new(&layer, 1);
 
 	add(atimes, 9, "/i", "/b");
@@ -73,7 +73,7 @@ static void by_time_of_access(void)
 /* Before the times were kept only fanotify knows; afterwards it is left to them. */
 static void what_came_before(void)
 {
-	const img_layer layer = {"/i", image.tree, NULL};
+	const img_layer layer = {.name = "/i", .tree = image.tree};
 	g_autoptr(tr_atimes) atimes = tr_atimes_new(&layer, 1);
 	GPtrArray *early = no_events();
 

@@ -155,7 +155,7 @@ static guint64 units(guint64 from, guint64 to)
 
 static tr_coverage check(tr_trace *trace, const GArray *reads)
 {
-	const img_layer layer = {"/live/i", tree, NULL};
+	const img_layer layer = {.name = "/live/i", .tree = tree};
 	tr_coverage c;
 
 	tr_coverage_check(trace, &layer, IMAGE_OFFSET, reads, &c);

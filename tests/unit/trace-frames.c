@@ -316,7 +316,7 @@ static void test_conversation(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
+	const img_layer layer = {.name = "/live/filesystem.squashfs", .tree = dash_image(&fx)};
 	talk t = conversation();
 	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 
@@ -357,7 +357,7 @@ static void test_hostile_guest(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
+	const img_layer layer = {.name = "/live/filesystem.squashfs", .tree = dash_image(&fx)};
 	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 	talk t = conversation();
 	guint64 state = 1;
@@ -384,7 +384,7 @@ static void assert_named(const img_tree *tree, const char *path, const char *wan
 {
 	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
 	tr_place place = {.image = "/i", .path = (char *)path};
-	const img_layer layer = {"/i", tree, NULL};
+	const img_layer layer = {.name = "/i", .tree = tree};
 	g_autoptr(tr_events) events = tr_events_new(&layer, 1);
 
 	g_array_append_val(places, place);
@@ -418,7 +418,7 @@ static void test_event_numbers(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_layer layer = {"/live/filesystem.squashfs", dash_image(&fx), NULL};
+	const img_layer layer = {.name = "/live/filesystem.squashfs", .tree = dash_image(&fx)};
 	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 	talk t = conversation();
 
@@ -449,7 +449,7 @@ static void test_quiet_time(void)
 {
 	g_auto(fixture) fx;
 	fx_init(&fx);
-	const img_layer layer = {"/x", dash_image(&fx), NULL};
+	const img_layer layer = {.name = "/x", .tree = dash_image(&fx)};
 	g_autoptr(tr_guest) guest = tr_guest_new(&layer, 1);
 
 	tick(guest, 0, 10, 20);
