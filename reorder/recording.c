@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "reorder/image/ext4_tree.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 
@@ -35,19 +34,7 @@ static tr_boot_job recording_job(const ro_options *options, const ro_input *inpu
 	tr_boot_job job = ro_recording_boot_job(options, input);
 
 	job.tracer = options->tracer;
-	if (job.tracer == TR_TRACER_AUTO && img_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree))
-		job.tracer = TR_TRACER_FANOTIFY;
 	return job;
-}
-
-static gboolean can_map_reads(const ro_options *options, const ro_input *input, GError **error)
-{
-	if (!img_ext4_is_tree(RO_INPUT_ROOT(input, 0)->tree) ||
-		(options->tracer != TR_TRACER_BLOCKS && !options->read_log))
-		return TRUE;
-	return ro_fail(error, RO_ERROR_UNSUITABLE,
-		"%s: the root is an ext4, and reads are mapped back to files of a squashfs only; use --tracer fanotify or atime",
-		input->iso->path);
 }
 
 static gboolean have_entry(const tr_boot_job *job, GError **error)
@@ -67,8 +54,6 @@ gboolean ro_recording_check(const ro_options *options, const ro_input *input, GE
 		return TRUE;
 	if (options->frames)
 		return TRUE;
-	if (!can_map_reads(options, input, error))
-		return FALSE;
 	return options->read_log || (have_entry(&job, error) && tr_boot_check(&job, error));
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trace/block_tracer.h"
 
+#include "trace/data_map.h"
+
 /* What a loop device reads of the image's file: pages of the guest's cache. */
 enum { PAGE = 4096 };
 
@@ -8,9 +10,8 @@ enum { PAGE = 4096 };
 #define NEVER G_MAXUINT32
 
 typedef struct {
-	const img_tree *tree;
-	const char *name;
-	guint64 offset;
+	const img_layer *layer;
+	guint64 offset, size;
 } image;
 
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
 	gboolean ahead;
 	guint32 read;     /* the one that made its first block whole */
 	guint64 position; /* of that block */
-	guint32 rest;     /* where it lies in a fragment block */
+	guint32 rest;     /* where in it the file's bytes lie */
 } candidate;
 
 struct tr_block_tracer {
@@ -69,7 +70,7 @@ void tr_block_tracer_free(tr_block_tracer *tracer)
 static gboolean pages_of(const page_map *map, guint32 index, guint64 *from, guint64 *to)
 {
 	const tr_read *read = &g_array_index(map->reads, tr_read, index);
-	guint64 start = map->image->offset, end = start + img_tree_source(map->image->tree)->size;
+	guint64 start = map->image->offset, end = start + map->image->size;
 
 	if (read->offset + read->length <= start || read->offset >= end)
 		return FALSE;
@@ -116,7 +117,7 @@ static void take_read(page_map *map, guint32 index)
 static void make_map(page_map *map, const image *of, const GArray *reads)
 {
 	*map = (page_map){.image = of, .reads = reads};
-	map->count = img_tree_source(of->tree)->size / PAGE + 1;
+	map->count = of->size / PAGE + 1;
 	map->first = g_new(guint32, map->count);
 	map->wanted = g_new0(gboolean, map->count);
 	for (guint64 page = 0; page < map->count; page++)
@@ -157,23 +158,10 @@ static block_use use_of(const page_map *map, guint64 start, guint64 stored)
 	return use;
 }
 
-static block_use *fragment_uses(const page_map *map)
-{
-	const img_tree *tree = map->image->tree;
-	guint32 count = img_tree_fragment_count(tree);
-	block_use *uses = g_new(block_use, count);
-
-	for (guint32 i = 0; i < count; i++) {
-		const img_fragment *fragment = img_tree_fragment(tree, i);
-		uses[i] = use_of(map, fragment->start, IMG_BLOCK_STORED_SIZE(fragment->size_word));
-	}
-	return uses;
-}
-
 /* --- files --- */
 
 /* What was wanted says more than what was read ahead. */
-static void note_block(candidate *file, block_use use, guint64 position)
+static void note_piece(candidate *file, block_use use, const tr_piece *piece)
 {
 	if (use.read == NEVER || (!use.wanted && !file->ahead))
 		return;
@@ -181,53 +169,48 @@ static void note_block(candidate *file, block_use use, guint64 position)
 		return;
 	file->ahead = !use.wanted;
 	file->read = use.read;
-	file->position = position;
+	file->position = piece->start;
+	file->rest = piece->rest;
 }
 
-static void note_blocks(candidate *file, const page_map *map, const img_inode *inode)
-{
-	guint64 at = inode->data_start;
-
-	for (guint32 i = 0; i < inode->block_count; i++) {
-		guint64 stored = IMG_BLOCK_STORED_SIZE(inode->blocks[i]);
-		note_block(file, use_of(map, at, stored), at);
-		at += stored;
-	}
-}
-
+/* The file's blocks; its share of a fragment block only if it has none. */
 static void look_at_file(
-	tr_block_tracer *tracer, const page_map *map, const block_use *fragments, guint32 index)
+	tr_block_tracer *tracer, const page_map *map, const GArray *pieces, guint32 index)
 {
-	const img_tree *tree = map->image->tree;
-	const img_inode *inode = img_tree_inode(tree, index);
 	candidate file = {
 		.image = tracer->images->len - 1, .inode = index, .ahead = TRUE, .read = NEVER};
 
-	if (inode->type != IMG_FILE)
-		return;
-	if (inode->block_count > 0 && inode->data_stored > 0) {
-		note_blocks(&file, map, inode);
-	} else if (inode->fragment < img_tree_fragment_count(tree)) {
-		note_block(&file, fragments[inode->fragment],
-			img_tree_fragment(tree, inode->fragment)->start);
-		file.rest = inode->fragment_offset;
+	for (guint i = 0; i < pieces->len; i++) {
+		const tr_piece *piece = &g_array_index(pieces, tr_piece, i);
+
+		if (piece->fragment && i > 0)
+			break;
+		note_piece(&file, use_of(map, piece->start, piece->stored), piece);
 	}
 	if (file.read != NEVER)
 		g_array_append_val(tracer->candidates, file);
 }
 
-void tr_block_tracer_add(
-	tr_block_tracer *tracer, const img_tree *tree, const char *name, guint64 offset)
+gboolean tr_block_tracer_add(
+	tr_block_tracer *tracer, const img_layer *layer, guint64 offset, GError **error)
 {
-	image of = {tree, name, offset};
+	g_autoptr(tr_data_map) data = tr_data_map_new(layer, error);
+	g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(tr_piece));
 	page_map map;
 
+	if (!data)
+		return FALSE;
+	image of = {layer, offset, tr_data_map_size(data)};
 	g_array_append_val(tracer->images, of);
 	make_map(&map, &of, tracer->reads);
-	g_autofree block_use *fragments = fragment_uses(&map);
-	for (guint32 i = 0; i < img_tree_inode_count(tree); i++)
-		look_at_file(tracer, &map, fragments, i);
+	for (guint32 i = 0; i < img_tree_inode_count(layer->tree); i++) {
+		if (img_tree_inode(layer->tree, i)->type != IMG_FILE)
+			continue;
+		tr_data_map_pieces(data, i, pieces);
+		look_at_file(tracer, &map, pieces, i);
+	}
 	clear_map(&map);
+	return TRUE;
 }
 
 /* --- events --- */
@@ -264,15 +247,15 @@ static void add_event(writer *w, guint32 index, guint32 inode, tr_kind kind, dou
 	event->kind = kind;
 	event->how = TR_BLOCKS;
 	event->bytes = TR_BYTES_UNKNOWN;
-	event->image = g_strdup(of->name);
-	event->path = img_tree_inode_path(of->tree, inode);
+	event->image = g_strdup(of->layer->name);
+	event->path = img_tree_inode_path(of->layer->tree, inode);
 	g_ptr_array_add(w->events, event);
 }
 
 /* The directories on the way that are not there yet, the root first. */
 static void add_parents(writer *w, const candidate *file, double time)
 {
-	const img_tree *tree = g_array_index(w->tracer->images, image, file->image).tree;
+	const img_tree *tree = g_array_index(w->tracer->images, image, file->image).layer->tree;
 	gboolean *seen = w->seen[file->image];
 	g_autoptr(GArray) parents = g_array_new(FALSE, FALSE, sizeof(guint32));
 	guint32 entry = img_tree_inode(tree, file->inode)->first_entry;
@@ -312,7 +295,7 @@ GPtrArray *tr_block_tracer_events(
 	*counts = (tr_block_counts){0};
 	for (guint i = 0; i < images; i++)
 		w.seen[i] = g_new0(gboolean,
-			img_tree_inode_count(g_array_index(tracer->images, image, i).tree));
+			img_tree_inode_count(g_array_index(tracer->images, image, i).layer->tree));
 	g_array_sort(tracer->candidates, by_read);
 	for (guint i = 0; i < tracer->candidates->len; i++) {
 		const candidate *file = &g_array_index(tracer->candidates, candidate, i);

@@ -4,6 +4,8 @@
  *
  * squashfs can use a block only as a whole, so a file is a candidate if one of its data blocks was
  * read whole; one without data blocks if its fragment block was, whose files cannot be told apart.
+ * Nor can those of an ext4 in a squashfs that share a block of that one; an ext4 by itself is read
+ * by blocks of its own.
  *
  * A guest's kernel also reads ahead, which makes neighbours appear. What a reader came to is known
  * where a read starts somewhere new, and where the next one follows it: windows are read ahead when
@@ -17,7 +19,7 @@
 #ifndef TR_BLOCK_TRACER_H
 #define TR_BLOCK_TRACER_H
 
-#include "reorder/image/image_tree.h"
+#include "reorder/image/layer.h"
 #include "trace/read_log.h"
 #include "trace/trace.h"
 
@@ -28,10 +30,10 @@ tr_block_tracer *tr_block_tracer_new(const GArray *reads);
 void tr_block_tracer_free(tr_block_tracer *tracer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(tr_block_tracer, tr_block_tracer_free)
 
-/* An image on the medium, of squashfs, whose path there is name and which lies at that offset
- * (bytes). tree and name are borrowed. */
-void tr_block_tracer_add(
-	tr_block_tracer *tracer, const img_tree *tree, const char *name, guint64 offset);
+/* An image on the medium, which lies at that offset (bytes). The layer is borrowed. Fails as
+ * tr_data_map_new does. */
+gboolean tr_block_tracer_add(
+	tr_block_tracer *tracer, const img_layer *layer, guint64 offset, GError **error);
 
 typedef struct {
 	guint wanted; /* files that the boot came to */

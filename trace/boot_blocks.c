@@ -103,7 +103,8 @@ gboolean tr_booted_take_blocks(
 		const img_layer *layer = &job->layers[i];
 		const li_file *file = li_iso_find(job->iso, layer->name);
 
-		tr_block_tracer_add(tracer, layer->tree, layer->name, file->extents[0].offset);
+		if (!tr_block_tracer_add(tracer, layer, file->extents[0].offset, error))
+			return FALSE;
 	}
 	g_ptr_array_unref(trace->events);
 	trace->events = tr_block_tracer_events(tracer, start, &counts);

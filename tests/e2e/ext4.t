@@ -94,6 +94,35 @@ run "$PROGRAM" plan ext4.iso --trace wrapped.trace
 is "$status" 0 'plan' || diag "$err"
 like "$out" 'hot .* usr/large' 'plan: names what is inside'
 
+# --- trace --read-log: of what ISO the reads are, and where its image lies ---
+log() { # ISO IMAGE <READS, "PLACE LENGTH" in the image
+	local offset
+	offset=$(xorriso -indev "$1" -find "$2" -exec report_lba 2>/dev/null |
+		awk -F, '/^File data lba/ { print $2 * 2048 }')
+	printf 'reorder-livecd reads 1\n# size %d\n# start 1000.0\n# slow 1\n# drive none\n' "$(stat -c %s "$1")"
+	awk -v o="$offset" '{ printf "%f %d %d 0.0\n", NR / 10, o + $1, $2 }'
+}
+whole() { awk -v size="$(stat -c %s "$1")" 'BEGIN { for (at = 0; at < size; at += 65536)
+	print at, at + 65536 < size ? 65536 : size - at }'; }
+files() { awk '$2 == "f" { print $6 }' "$1" | sort; }
+
+debugfs -R 'blocks /usr/large' images/ext4.img 2>/dev/null | tr ' ' '\n' | awk 'NF { print $1 * 4096, 4096 }' |
+	log plain.iso /LiveOS/rootfs.img >large.log
+run "$PROGRAM" trace plain.iso --read-log large.log -o large.trace
+is "$status" 0 'reads of an ext4: exit status' || diag "$err"
+is "$(files large.trace)" usr/large 'the file whose blocks were read'
+extract ext4.iso squashfs.img in.squashfs
+whole in.squashfs | log ext4.iso /LiveOS/squashfs.img >whole.log
+run "$PROGRAM" trace ext4.iso --read-log whole.log -o whole.trace
+is "$status" 0 'reads of an ext4 in a squashfs: exit status' || diag "$err"
+whole images/ext4.img | log plain.iso /LiveOS/rootfs.img >whole.log
+run "$PROGRAM" trace plain.iso --read-log whole.log -o whole-plain.trace
+is "$(files whole.trace)" "$(files whole-plain.trace)" 'whoever reads everything has read the same files of both'
+is "$(files whole.trace | grep -c '^usr/share/file-')" 60 'which are all'
+unlike "$(files whole.trace)" '^(empty|hole)$' 'that have data'
+run "$PROGRAM" ext4.iso by-reads.iso --trace whole.trace --json by-reads.json
+is "$(jq -c '[.plan.unmatched, .image.planned == .image.in_place]' by-reads.json)" '[0,true]' 'a trace of reads serves' || diag "$err"
+
 # What is refused
 refuse 3 'no preload yet' 'preload' ext4.iso x.iso --trace wrapped.trace --preload dm
 refuse 2 'engine splice: .*not for an image of this kind' 'another engine' \

@@ -18,6 +18,10 @@ enum { BLOCK = 131072, PAGE = 4096, OFFSET = 8192 };
 
 static sq_image image;
 
+/* It, under several names. */
+static img_layer layer = {.name = "/live/i"}, layer_1 = {.name = "/live/1"},
+		 layer_2 = {.name = "/live/2"};
+
 static void make_image(void)
 {
 	sq_run("mkdir -p t/a t/b t/small; cd t; text() { yes \"$1\" | head -c \"$2\" >\"$1\"; };"
@@ -27,6 +31,7 @@ static void make_image(void)
 	       "mksquashfs t image -noappend -quiet -no-progress -noD -noF -b 128K -no-duplicates "
 	       "-always-use-fragments -no-xattrs -all-root -processors 1");
 	sq_open(&image, "image");
+	layer.tree = layer_1.tree = layer_2.tree = image.tree;
 }
 
 static const img_inode *inode_of(const char *path)
@@ -84,13 +89,21 @@ static char *text_of(const GPtrArray *events, const tr_block_counts *counts)
 	return g_string_free(text, FALSE);
 }
 
+static void add_image(tr_block_tracer *tracer, const img_layer *of, guint64 offset)
+{
+	g_autoptr(GError) error = NULL;
+
+	tr_block_tracer_add(tracer, of, offset, &error);
+	g_assert_no_error(error);
+}
+
 /* Takes the reads over. */
 static void finds(GArray *reads, const char *wanted)
 {
 	g_autoptr(tr_block_tracer) tracer = tr_block_tracer_new(reads);
 	tr_block_counts counts;
 
-	tr_block_tracer_add(tracer, image.tree, "/live/i", OFFSET);
+	add_image(tracer, &layer, OFFSET);
 	g_autoptr(GPtrArray) events = tr_block_tracer_events(tracer, 10, &counts);
 	g_autofree char *text = text_of(events, &counts);
 	g_assert_cmpstr(text, ==, wanted);
@@ -221,14 +234,14 @@ static void two_images(void)
 {
 	g_autoptr(GArray) reads = no_reads();
 	g_autoptr(tr_block_tracer) tracer = tr_block_tracer_new(reads);
-	guint64 other = OFFSET + (image.source.size / PAGE + 1) * PAGE;
+	guint64 behind = OFFSET + (image.source.size / PAGE + 1) * PAGE;
 	g_autoptr(GString) names = g_string_new(NULL);
 	tr_block_counts counts;
 
-	add_block(reads, other - OFFSET + block_at("b/next", 0));
+	add_block(reads, behind - OFFSET + block_at("b/next", 0));
 	add_block(reads, block_at("a/two", 0));
-	tr_block_tracer_add(tracer, image.tree, "/live/1", OFFSET);
-	tr_block_tracer_add(tracer, image.tree, "/live/2", other);
+	add_image(tracer, &layer_1, OFFSET);
+	add_image(tracer, &layer_2, behind);
 	g_autoptr(GPtrArray) events = tr_block_tracer_events(tracer, 0, &counts);
 	for (guint i = 0; i < events->len; i++) {
 		const tr_event *event = g_ptr_array_index(events, i);
@@ -246,7 +259,7 @@ static void times(void)
 	tr_block_counts counts;
 
 	add_block(reads, block_at("a/two", 0));
-	tr_block_tracer_add(tracer, image.tree, "/live/1", OFFSET);
+	add_image(tracer, &layer_1, OFFSET);
 	g_autoptr(GPtrArray) early = tr_block_tracer_events(tracer, 7.5, &counts);
 	g_autoptr(GPtrArray) late = tr_block_tracer_events(tracer, 20, &counts);
 	g_assert_cmpfloat(((tr_event *)g_ptr_array_index(early, 2))->time, ==, 2.5);

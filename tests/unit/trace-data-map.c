@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "reorder/image/ext4_tree.h"
 #include "reorder/ext4_wrapping.h"
+#include "reorder/image/ext4_tree.h"
 #include "tests/unit/squashfs-fixture.h"
 #include "trace/coverage.h"
 #include "trace/data_map.h"
