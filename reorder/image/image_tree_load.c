@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the tables of a squashfs image. Layouts: Linux, fs/squashfs/squashfs_fs.h. */
-#include "reorder/image/image_tree-internal.h"
+/* Reads the tables and the directories of a squashfs image. Layouts: Linux,
+ * fs/squashfs/squashfs_fs.h. */
+#include "reorder/image/image_tree_load-internal.h"
 
 #include <string.h>
 
 #include "reorder/image/le.h"
-#include "reorder/image/metadata.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"
 
 /* Bytes of records in the image. */
 enum {
-	INODE_HEADER = 16,
 	DIRECTORY_HEADER = 12,
 	ENTRY_HEADER = 8,
 	FRAGMENT_ENTRY = 16,
@@ -22,20 +21,11 @@ enum {
 enum {
 	MAX_HEADER_ENTRIES = 256,
 	MAX_NAME = 256,
-	MAX_TARGET = 65535,
 	/* A directory's size counts "." and ".." with three bytes that are not there. */
 	DIRECTORY_EXTRA = 3,
 	/* Bytes of a whole path: sixteen times what the kernel takes. */
 	MAX_PATH_BYTES = 65536,
 };
-
-/* A directory whose listing is still to be read. */
-typedef struct {
-	guint32 inode; /* index */
-	guint64 reference;
-	guint32 size;
-	guint32 path_bytes;
-} listing;
 
 /* An entry of a listing, before its inode is known. */
 typedef struct {
@@ -45,19 +35,7 @@ typedef struct {
 	guint type; /* basic */
 } raw_entry;
 
-typedef struct {
-	img_tree *tree;
-	img_metadata inodes, directories;
-	guint32 *ids;
-	guint32 *by_number; /* index of the inode with that number, or IMG_NONE */
-	gsize words_used, words_max;
-	/* Inodes and listings that overlap would make few bytes into many: no more is read than is
-	 * there. */
-	gsize inode_bytes, listing_bytes;
-	GArray *listings; /* of listing: a stack */
-} loader;
-
-static void loader_clear(loader *load)
+static void loader_clear(img_loader *load)
 {
 	img_metadata_clear(&load->inodes);
 	img_metadata_clear(&load->directories);
@@ -65,12 +43,9 @@ static void loader_clear(loader *load)
 	g_free(load->by_number);
 	g_clear_pointer(&load->listings, g_array_unref);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(loader, loader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(img_loader, loader_clear)
 
-static gboolean damaged(const loader *load, GError **error, const char *format, ...)
-	G_GNUC_PRINTF(3, 4);
-
-static gboolean damaged(const loader *load, GError **error, const char *format, ...)
+gboolean img_loader_damaged(const img_loader *load, GError **error, const char *format, ...)
 {
 	g_autofree char *reason = NULL;
 	va_list args;
@@ -82,26 +57,7 @@ static gboolean damaged(const loader *load, GError **error, const char *format, 
 		load->tree->label, reason);
 }
 
-/* Data blocks lie between the superblock and the tables. */
-static gboolean check_extent(const loader *load, guint64 start, guint64 size, GError **error)
-{
-	guint64 end = load->tree->super.inode_table;
-
-	if (start < IMG_SUPER_SIZE || start > end || size > end - start)
-		return damaged(load, error,
-			"data at byte %" G_GUINT64_FORMAT " lies outside of the data area", start);
-	return TRUE;
-}
-
-static gboolean check_word(const loader *load, guint32 word, GError **error)
-{
-	if ((word & ~(IMG_BLOCK_UNCOMPRESSED | (IMG_BLOCK_UNCOMPRESSED - 1))) != 0 ||
-		IMG_BLOCK_STORED_SIZE(word) > load->tree->super.block_size)
-		return damaged(load, error, "a data block of impossible size (%#x)", word);
-	return TRUE;
-}
-
-static gboolean decode_fragments(loader *load, const img_metadata *table, GError **error)
+static gboolean decode_fragments(img_loader *load, const img_metadata *table, GError **error)
 {
 	guint32 count = load->tree->super.fragment_count;
 
@@ -112,15 +68,15 @@ static gboolean decode_fragments(loader *load, const img_metadata *table, GError
 
 		fragment->start = img_le64(raw);
 		fragment->size_word = img_le32(raw + 8);
-		if (!check_word(load, fragment->size_word, error) ||
-			!check_extent(load, fragment->start,
+		if (!img_loader_check_word(load, fragment->size_word, error) ||
+			!img_loader_check_extent(load, fragment->start,
 				IMG_BLOCK_STORED_SIZE(fragment->size_word), error))
 			return FALSE;
 	}
 	return TRUE;
 }
 
-static void decode_ids(loader *load, const img_metadata *table)
+static void decode_ids(img_loader *load, const img_metadata *table)
 {
 	guint count = load->tree->super.id_count;
 
@@ -130,7 +86,7 @@ static void decode_ids(loader *load, const img_metadata *table)
 }
 
 /* The tables behind the directories. Sets *end to where these end. */
-static gboolean load_side_tables(loader *load, img_codec *codec, guint64 *end, GError **error)
+static gboolean load_side_tables(img_loader *load, img_codec *codec, guint64 *end, GError **error)
 {
 	const img_super *super = &load->tree->super;
 	img_metadata_place place = {&load->tree->source, codec, "fragment table"};
@@ -161,7 +117,7 @@ static gboolean load_side_tables(loader *load, img_codec *codec, guint64 *end, G
 	return TRUE;
 }
 
-static gboolean load_tables(loader *load, GError **error)
+static gboolean load_tables(img_loader *load, GError **error)
 {
 	const img_super *super = &load->tree->super;
 	g_autoptr(img_codec) codec = img_codec_new(super, error);
@@ -177,211 +133,6 @@ static gboolean load_tables(loader *load, GError **error)
 	return img_metadata_load(&load->directories, &place, super->directory_table, end, error);
 }
 
-/* An inode in the image: its bytes, and what the basic and the extended form have in common. */
-typedef struct {
-	const guint8 *raw;
-	gsize size; /* until the end of the table */
-	guint type; /* basic */
-	gboolean extended;
-} raw_inode;
-
-/* Counts the bytes of an inode; FALSE if they are not there. */
-static gboolean claim(loader *load, const raw_inode *raw, gsize bytes, GError **error)
-{
-	if (bytes > raw->size)
-		return damaged(load, error, "an inode does not end where the table does");
-	if (bytes > load->inodes.size - load->inode_bytes)
-		return damaged(load, error, "inodes overlap");
-	load->inode_bytes += bytes;
-	return TRUE;
-}
-
-static gboolean read_directory(
-	loader *load, const raw_inode *raw, img_inode *inode, listing *list, GError **error)
-{
-	const guint8 *body = raw->raw + INODE_HEADER;
-
-	/* The lookup index of the extended form stays unread: its names are in the listing too. */
-	if (!claim(load, raw, raw->extended ? 40 : 32, error))
-		return FALSE;
-	if (raw->extended) {
-		inode->nlink = img_le32(body);
-		list->size = img_le32(body + 4);
-		list->reference = (guint64)img_le32(body + 8) << 16 | img_le16(body + 18);
-		inode->xattr = img_le32(body + 20);
-	} else {
-		list->reference = (guint64)img_le32(body) << 16 | img_le16(body + 10);
-		inode->nlink = img_le32(body + 4);
-		list->size = img_le16(body + 8);
-	}
-	return TRUE;
-}
-
-/* Where the parts of a file inode are in its two forms. */
-static void read_file_header(const raw_inode *raw, img_inode *inode)
-{
-	const guint8 *body = raw->raw + INODE_HEADER;
-
-	if (raw->extended) {
-		inode->data_start = img_le64(body);
-		inode->size = img_le64(body + 8);
-		inode->nlink = img_le32(body + 24);
-		inode->fragment = img_le32(body + 28);
-		inode->fragment_offset = img_le32(body + 32);
-		inode->xattr = img_le32(body + 36);
-	} else {
-		inode->data_start = img_le32(body);
-		inode->nlink = 1;
-		inode->fragment = img_le32(body + 4);
-		inode->fragment_offset = img_le32(body + 8);
-		inode->size = img_le32(body + 12);
-	}
-}
-
-static gboolean check_fragment(const loader *load, const img_inode *inode, GError **error)
-{
-	guint32 block_size = load->tree->super.block_size;
-	guint32 tail = (guint32)(inode->size % block_size);
-
-	if (inode->fragment == IMG_NONE)
-		return TRUE;
-	if (inode->fragment >= load->tree->super.fragment_count)
-		return damaged(load, error, "inode %u: fragment %u is not there", inode->number,
-			inode->fragment);
-	if (inode->fragment_offset > block_size - tail)
-		return damaged(load, error, "inode %u: its tail is not inside the fragment",
-			inode->number);
-	return TRUE;
-}
-
-static gboolean read_words(loader *load, const guint8 *raw, img_inode *inode, GError **error)
-{
-	guint32 *words = load->tree->words + load->words_used;
-
-	inode->blocks = words;
-	for (guint32 i = 0; i < inode->block_count; i++) {
-		words[i] = img_le32(raw + (gsize)i * sizeof(guint32));
-		if (!check_word(load, words[i], error))
-			return FALSE;
-		inode->data_stored += IMG_BLOCK_STORED_SIZE(words[i]);
-	}
-	load->words_used += inode->block_count;
-	return inode->data_stored == 0 ||
-	       check_extent(load, inode->data_start, inode->data_stored, error);
-}
-
-static gboolean read_file(loader *load, const raw_inode *raw, img_inode *inode, GError **error)
-{
-	guint32 block_size = load->tree->super.block_size;
-	gsize header = raw->extended ? 56 : 32;
-	guint64 count;
-
-	if (header > raw->size)
-		return claim(load, raw, header, error);
-	read_file_header(raw, inode);
-	count = inode->size / block_size;
-	if (inode->fragment == IMG_NONE && inode->size % block_size != 0)
-		count++;
-	if (count > (raw->size - header) / sizeof(guint32) ||
-		count > load->words_max - load->words_used)
-		return damaged(load, error,
-			"inode %u: %" G_GUINT64_FORMAT " data blocks are more than fit",
-			inode->number, count);
-	inode->block_count = (guint32)count;
-	return claim(load, raw, header + count * sizeof(guint32), error) &&
-	       check_fragment(load, inode, error) &&
-	       read_words(load, raw->raw + header, inode, error);
-}
-
-static gboolean read_symlink(loader *load, const raw_inode *raw, img_inode *inode, GError **error)
-{
-	const guint8 *body = raw->raw + INODE_HEADER;
-	gsize length;
-
-	if (raw->size < 24)
-		return claim(load, raw, 24, error);
-	inode->nlink = img_le32(body);
-	length = img_le32(body + 4);
-	if (length == 0 || length > MAX_TARGET)
-		return damaged(load, error, "inode %u: a symlink of %" G_GSIZE_FORMAT " bytes",
-			inode->number, length);
-	if (!claim(load, raw, 24 + length + (raw->extended ? 4 : 0), error))
-		return FALSE;
-	if (memchr(body + 8, '\0', length))
-		return damaged(load, error, "inode %u: a symlink with a NUL in it", inode->number);
-	inode->target = g_string_chunk_insert_len(
-		load->tree->strings, (const char *)body + 8, (gssize)length);
-	if (raw->extended)
-		inode->xattr = img_le32(body + 8 + length);
-	return TRUE;
-}
-
-/* Devices, fifos and sockets. */
-static gboolean read_special(loader *load, const raw_inode *raw, img_inode *inode, GError **error)
-{
-	const guint8 *body = raw->raw + INODE_HEADER;
-	gboolean device = inode->type == IMG_BLOCK_DEVICE || inode->type == IMG_CHAR_DEVICE;
-	gsize size = INODE_HEADER + 4 + (device ? 4 : 0) + (raw->extended ? 4 : 0);
-
-	if (!claim(load, raw, size, error))
-		return FALSE;
-	inode->nlink = img_le32(body);
-	if (device)
-		inode->rdev = img_le32(body + 4);
-	if (raw->extended)
-		inode->xattr = img_le32(raw->raw + size - 4);
-	return TRUE;
-}
-
-static const img_type types[] = {
-	IMG_DIR, IMG_FILE, IMG_SYMLINK, IMG_BLOCK_DEVICE, IMG_CHAR_DEVICE, IMG_FIFO, IMG_SOCKET};
-
-static gboolean read_header(
-	loader *load, guint64 reference, raw_inode *raw, img_inode *inode, GError **error)
-{
-	const img_super *super = &load->tree->super;
-	guint uid, gid;
-
-	raw->raw = img_metadata_at(&load->inodes, reference, &raw->size);
-	if (!raw->raw || raw->size < INODE_HEADER)
-		return damaged(
-			load, error, "there is no inode at %#" G_GINT64_MODIFIER "x", reference);
-	raw->type = img_le16(raw->raw);
-	raw->extended = raw->type > G_N_ELEMENTS(types);
-	if (raw->extended)
-		raw->type -= (guint)G_N_ELEMENTS(types);
-	uid = img_le16(raw->raw + 4);
-	gid = img_le16(raw->raw + 6);
-	inode->number = img_le32(raw->raw + 12);
-	if (raw->type == 0 || raw->type > G_N_ELEMENTS(types))
-		return damaged(load, error, "an inode of unknown type %u", img_le16(raw->raw));
-	if (uid >= super->id_count || gid >= super->id_count)
-		return damaged(
-			load, error, "inode %u: its owner is not in the id table", inode->number);
-	inode->type = types[raw->type - 1];
-	inode->mode = img_le16(raw->raw + 2) & 07777;
-	inode->uid = load->ids[uid];
-	inode->gid = load->ids[gid];
-	inode->mtime = img_le32(raw->raw + 8);
-	inode->inode_ref = reference;
-	return TRUE;
-}
-
-static gboolean read_body(
-	loader *load, const raw_inode *raw, img_inode *inode, listing *list, GError **error)
-{
-	switch (inode->type) {
-	case IMG_DIR:
-		return read_directory(load, raw, inode, list, error);
-	case IMG_FILE:
-		return read_file(load, raw, inode, error);
-	case IMG_SYMLINK:
-		return read_symlink(load, raw, inode, error);
-	default:
-		return read_special(load, raw, inode, error);
-	}
-}
-
 /* What the name (or the superblock, for the root) says of an inode. */
 typedef struct {
 	guint64 reference;
@@ -391,24 +142,25 @@ typedef struct {
 	guint32 path_bytes;
 } expectation;
 
-static gboolean add_inode(loader *load, const expectation *expected, GError **error)
+static gboolean add_inode(img_loader *load, const expectation *expected, GError **error)
 {
 	img_tree *tree = load->tree;
 	img_inode inode = {.xattr = IMG_NONE, .fragment = IMG_NONE, .first_entry = expected->entry};
 	img_children none = {0, 0};
-	listing list = {.inode = tree->inodes->len, .path_bytes = expected->path_bytes};
-	raw_inode raw;
+	img_listing list = {.inode = tree->inodes->len, .path_bytes = expected->path_bytes};
+	img_raw_inode raw;
 
-	if (!read_header(load, expected->reference, &raw, &inode, error))
+	if (!img_loader_read_header(load, expected->reference, &raw, &inode, error))
 		return FALSE;
 	if (raw.type != expected->type ||
 		(expected->number != 0 && inode.number != expected->number))
-		return damaged(load, error, "a name and its inode %u do not fit", inode.number);
+		return img_loader_damaged(
+			load, error, "a name and its inode %u do not fit", inode.number);
 	if (inode.number == 0 || inode.number > tree->super.inode_count ||
 		load->by_number[inode.number] != IMG_NONE)
-		return damaged(load, error, "inode number %u is out of range or there twice",
-			inode.number);
-	if (!read_body(load, &raw, &inode, &list, error))
+		return img_loader_damaged(load, error,
+			"inode number %u is out of range or there twice", inode.number);
+	if (!img_loader_read_body(load, &raw, &inode, &list, error))
 		return FALSE;
 	load->by_number[inode.number] = tree->inodes->len;
 	g_array_append_val(tree->inodes, inode);
@@ -419,30 +171,34 @@ static gboolean add_inode(loader *load, const expectation *expected, GError **er
 }
 
 static gboolean check_link(
-	const loader *load, guint32 index, const expectation *expected, GError **error)
+	const img_loader *load, guint32 index, const expectation *expected, GError **error)
 {
 	const img_inode *inode = img_tree_inode(load->tree, index);
 
 	if (inode->type == IMG_DIR)
-		return damaged(load, error, "directory %u is there twice", inode->number);
+		return img_loader_damaged(
+			load, error, "directory %u is there twice", inode->number);
 	if (inode->inode_ref != expected->reference)
-		return damaged(load, error, "inode number %u is there twice", inode->number);
+		return img_loader_damaged(
+			load, error, "inode number %u is there twice", inode->number);
 	return TRUE;
 }
 
-static gboolean add_entry(loader *load, const raw_entry *raw, const listing *list, GError **error)
+static gboolean add_entry(
+	img_loader *load, const raw_entry *raw, const img_listing *list, GError **error)
 {
 	img_tree *tree = load->tree;
 	expectation expected = {raw->reference, raw->number, raw->type, tree->entries->len, 0};
 	img_entry entry = {raw->name, img_tree_inode(tree, list->inode)->first_entry, 0};
 
 	if (tree->entries->len == IMG_NONE - 1)
-		return damaged(load, error, "too many names");
+		return img_loader_damaged(load, error, "too many names");
 	if (raw->number == 0 || raw->number > tree->super.inode_count)
-		return damaged(load, error, "inode number %u is out of range", raw->number);
+		return img_loader_damaged(
+			load, error, "inode number %u is out of range", raw->number);
 	expected.path_bytes = list->path_bytes + (guint32)strlen(raw->name) + 1;
 	if (expected.path_bytes > MAX_PATH_BYTES)
-		return damaged(load, error, "a path of over %d bytes", MAX_PATH_BYTES);
+		return img_loader_damaged(load, error, "a path of over %d bytes", MAX_PATH_BYTES);
 	entry.inode = load->by_number[raw->number];
 	if (entry.inode != IMG_NONE) {
 		if (!check_link(load, entry.inode, &expected, error))
@@ -456,13 +212,13 @@ static gboolean add_entry(loader *load, const raw_entry *raw, const listing *lis
 	return TRUE;
 }
 
-static gboolean check_name(const loader *load, const char *name, gsize length, GError **error)
+static gboolean check_name(const img_loader *load, const char *name, gsize length, GError **error)
 {
 	gboolean dots = (length == 1 && name[0] == '.') ||
 			(length == 2 && name[0] == '.' && name[1] == '.');
 
 	if (length > MAX_NAME || dots || memchr(name, '/', length) || memchr(name, '\0', length))
-		return damaged(load, error, "a file name that no file can have");
+		return img_loader_damaged(load, error, "a file name that no file can have");
 	return TRUE;
 }
 
@@ -484,14 +240,14 @@ static const guint8 *take(cursor *from, gsize size)
 }
 
 static gboolean read_entry(
-	loader *load, cursor *from, const guint8 *header, raw_entry *entry, GError **error)
+	img_loader *load, cursor *from, const guint8 *header, raw_entry *entry, GError **error)
 {
 	const guint8 *raw = take(from, ENTRY_HEADER);
 	gsize length = raw ? img_le16(raw + 6) + 1u : 0;
 	const char *name = raw ? (const char *)take(from, length) : NULL;
 
 	if (!name)
-		return damaged(load, error, "a directory ends within an entry");
+		return img_loader_damaged(load, error, "a directory ends within an entry");
 	if (!check_name(load, name, length, error))
 		return FALSE;
 	entry->name = g_string_chunk_insert_len(load->tree->strings, name, (gssize)length);
@@ -501,14 +257,14 @@ static gboolean read_entry(
 	return TRUE;
 }
 
-static gboolean read_entries(loader *load, cursor from, GArray *entries, GError **error)
+static gboolean read_entries(img_loader *load, cursor from, GArray *entries, GError **error)
 {
 	while (from.left > 0) {
 		const guint8 *header = take(&from, DIRECTORY_HEADER);
 		guint32 count = header ? img_le32(header) : 0;
 
 		if (!header || count >= MAX_HEADER_ENTRIES)
-			return damaged(load, error, "a directory with a bad header");
+			return img_loader_damaged(load, error, "a directory with a bad header");
 		for (guint32 i = 0; i <= count; i++) {
 			raw_entry entry;
 
@@ -526,7 +282,7 @@ static int compare_names(gconstpointer a, gconstpointer b)
 }
 
 /* Listings are sorted already, but for those of odd tools. */
-static gboolean sort_entries(loader *load, GArray *entries, GError **error)
+static gboolean sort_entries(img_loader *load, GArray *entries, GError **error)
 {
 	gboolean sorted = TRUE;
 
@@ -539,11 +295,12 @@ static gboolean sort_entries(loader *load, GArray *entries, GError **error)
 	for (guint i = 1; i < entries->len; i++)
 		if (compare_names(&g_array_index(entries, raw_entry, i - 1),
 			    &g_array_index(entries, raw_entry, i)) == 0)
-			return damaged(load, error, "a directory has a name twice");
+			return img_loader_damaged(load, error, "a directory has a name twice");
 	return TRUE;
 }
 
-static gboolean find_listing(loader *load, const listing *list, cursor *from, GError **error)
+static gboolean find_listing(
+	img_loader *load, const img_listing *list, cursor *from, GError **error)
 {
 	gsize size = list->size > DIRECTORY_EXTRA ? list->size - DIRECTORY_EXTRA : 0;
 	gsize available = 0;
@@ -553,15 +310,15 @@ static gboolean find_listing(loader *load, const listing *list, cursor *from, GE
 		return TRUE;
 	from->at = img_metadata_at(&load->directories, list->reference, &available);
 	if (!from->at || size > available)
-		return damaged(load, error, "a directory lies outside of its table");
+		return img_loader_damaged(load, error, "a directory lies outside of its table");
 	if (size > load->directories.size - load->listing_bytes)
-		return damaged(load, error, "directories overlap");
+		return img_loader_damaged(load, error, "directories overlap");
 	load->listing_bytes += size;
 	from->left = size;
 	return TRUE;
 }
 
-static gboolean read_listing(loader *load, const listing *list, GError **error)
+static gboolean read_listing(img_loader *load, const img_listing *list, GError **error)
 {
 	g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(raw_entry));
 	img_children children = {load->tree->entries->len, 0};
@@ -578,14 +335,15 @@ static gboolean read_listing(loader *load, const listing *list, GError **error)
 	return TRUE;
 }
 
-static gboolean walk(loader *load, GError **error)
+static gboolean walk(img_loader *load, GError **error)
 {
 	expectation root = {load->tree->super.root_inode, 0, 1, IMG_NONE, 0};
 
 	if (!add_inode(load, &root, error))
 		return FALSE;
 	while (load->listings->len > 0) {
-		listing list = g_array_index(load->listings, listing, load->listings->len - 1);
+		img_listing list =
+			g_array_index(load->listings, img_listing, load->listings->len - 1);
 
 		g_array_set_size(load->listings, load->listings->len - 1);
 		if (!read_listing(load, &list, error))
@@ -595,23 +353,24 @@ static gboolean walk(loader *load, GError **error)
 }
 
 /* The shortest inode is a fifo's. */
-static gboolean check_counts(const loader *load, GError **error)
+static gboolean check_counts(const img_loader *load, GError **error)
 {
 	guint32 count = load->tree->super.inode_count;
 
-	if (count > load->inodes.size / (INODE_HEADER + 4))
-		return damaged(load, error, "%u inodes do not fit into the inode table", count);
+	if (count > load->inodes.size / (IMG_INODE_HEADER + 4))
+		return img_loader_damaged(
+			load, error, "%u inodes do not fit into the inode table", count);
 	return TRUE;
 }
 
 gboolean img_tree_load(img_tree *tree, GError **error)
 {
-	g_auto(loader) load = {.tree = tree};
+	g_auto(img_loader) load = {.tree = tree};
 	guint32 count = tree->super.inode_count;
 
 	if (!load_tables(&load, error) || !check_counts(&load, error))
 		return FALSE;
-	load.listings = g_array_new(FALSE, FALSE, sizeof(listing));
+	load.listings = g_array_new(FALSE, FALSE, sizeof(img_listing));
 	load.by_number = g_new(guint32, (gsize)count + 1);
 	memset(load.by_number, 0xff, ((gsize)count + 1) * sizeof(guint32));
 	load.words_max = load.inodes.size / sizeof(guint32);
