@@ -7,9 +7,9 @@
 
 #include <glib/gstdio.h>
 
-#include "reorder/image/ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4_wrapping.h"
+#include "reorder/image/ext4.h"
 #include "reorder/util/child.h"
 #include "reorder/util/error.h"
 

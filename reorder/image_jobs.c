@@ -9,8 +9,8 @@
 
 #include "reorder/engines.h"
 #include "reorder/image/ext4_tree.h"
-#include "reorder/verify_ext4_job.h"
 #include "reorder/util/error.h"
+#include "reorder/verify_ext4_job.h"
 
 static ro_engine_job engine_job(const ro_image_jobs *jobs, const ro_image_job *job)
 {

@@ -6,8 +6,8 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-#include "reorder/image/ext4_tree.h"
 #include "reorder/ext4_wrapping.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/util/error.h"
 #include "reorder/util/output.h"
 

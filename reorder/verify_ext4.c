@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "reorder/image/ext4_block_map.h"
 #include "reorder/image/ext4.h"
+#include "reorder/image/ext4_block_map.h"
 #include "reorder/image/ext4_survey.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4_wrapping.h"
 #include "reorder/util/error.h"
+#include "reorder/verify_ext4.h"
 
 static gboolean verify_filesystem(
 	const ro_engine_job *job, const char *path, ro_verify_result *result, GError **error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "reorder/image/ext4_tree.h"
 #include "reorder/image/ext4.h"
+#include "reorder/image/ext4_tree.h"
 #include "reorder/util/error.h"
 #include "reorder/util/escape.h"
 #include "trace/boot-internal.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reorder/image/ext4_block_map.h"
-#include "reorder/image/ext4.h"
 #include "reorder/ext4/placement.h"
+#include "reorder/image/ext4.h"
+#include "reorder/image/ext4_block_map.h"
 #include "reorder/image/ext4_survey.h"
 #include "reorder/util/error.h"
 #include "reorder/util/interrupt.h"

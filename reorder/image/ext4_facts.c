@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "reorder/image/ext4.h"
 #include "reorder/image/data_reader.h"
+#include "reorder/image/ext4.h"
 #include "reorder/util/error.h"
 
 typedef struct {

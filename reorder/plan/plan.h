@@ -5,8 +5,8 @@
 #ifndef RO_PLAN_H
 #define RO_PLAN_H
 
-#include "reorder/plan/differences.h"
 #include "reorder/image/image_tree.h"
+#include "reorder/plan/differences.h"
 #include "trace/trace.h"
 
 typedef enum { RO_ORDER_ACCESS, RO_ORDER_SIZE, RO_ORDER_PATH, RO_ORDER_RANDOM } ro_order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An ext4 image in which files are moved: what is moved, the proof finds equal; sparse (fuzz.h). */
+#include "reorder/ext4/relocate.h"
 #include "reorder/image/ext4_tree.h"
 #include "reorder/verify_ext4.h"
-#include "reorder/ext4/relocate.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Inode numbers of every second entry, the last first. */

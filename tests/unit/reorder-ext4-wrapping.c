@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "reorder/engines.h"
-#include "reorder/image/ext4_tree.h"
-#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4_wrapping.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4.h"
 #include "tests/unit/squashfs-fixture.h"
 
 static char *top;

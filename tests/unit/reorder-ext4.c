@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "reorder/image/ext4_tree.h"
-#include "reorder/verify_ext4.h"
 #include "reorder/ext4/relocate.h"
 #include "reorder/ext4/spaces.h"
+#include "reorder/image/ext4_tree.h"
+#include "reorder/verify_ext4.h"
 #include "tests/unit/squashfs-fixture.h"
 
 #define SOME                                                                                       \
