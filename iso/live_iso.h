@@ -52,7 +52,7 @@ typedef struct {
 	gboolean joliet;            /* supplementary descriptor with escape %/@, %/C or %/E */
 	gboolean joliet_long_names; /* a Joliet name of more than 64 UTF-16 units */
 	gboolean udf;               /* BEA01/NSR02/NSR03 */
-	gboolean multi_session;     /* an older session's descriptors at block 48 (libburn's way) */
+	gboolean multi_session;     /* a later session behind the first one (libburn's way) */
 	gboolean isomd5; /* an implanted checksum, "ISO MD5SUM = " at byte 883 of the descriptor */
 	gboolean gpt, mbr, apm; /* what the system area holds */
 	char *gpt_disk_guid; /* 32 hex digits as xorriso's gpt_disk_guid= takes them; NULL without

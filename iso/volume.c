@@ -8,7 +8,11 @@
 #include "reorder/util/error.h"
 
 /* Sectors. Descriptors begin behind the system area (ECMA-119 6.7.1). */
-enum { FIRST_DESCRIPTOR = 16, LAST_DESCRIPTOR = 47, OLD_SESSION = 48 };
+enum { FIRST_DESCRIPTOR = 16, LAST_DESCRIPTOR = 47 };
+
+/* Sectors that libburn puts before the first session to have room for the descriptors of the last
+ * one (libisoburn's emulated table of contents). */
+enum { SESSION_START = 32 };
 
 /* ECMA-119 8.1.1 */
 enum { TYPE_BOOT = 0, TYPE_PRIMARY = 1, TYPE_SUPPLEMENTARY = 2, TYPE_TERMINATOR = 255 };
@@ -162,15 +166,15 @@ static gboolean read_descriptors(
 		disc->label);
 }
 
-/* libburn keeps the first session's descriptors behind 32 sectors of its own (libisoburn's emulated
- * table of contents). */
-static gboolean has_old_session(const img_source *disc, guint64 size)
+/* Behind the first session; by itself that may well be the whole volume. */
+static gboolean has_later_session(const img_source *disc, guint64 size)
 {
+	guint64 at = (SESSION_START + FIRST_DESCRIPTOR) * LI_SECTOR;
 	guint8 sector[LI_SECTOR];
 
-	return img_source_read(disc, OLD_SESSION * LI_SECTOR, sector, sizeof(sector), NULL) &&
-	       is_descriptor(sector) && sector[0] == TYPE_PRIMARY &&
-	       (guint64)img_le32(sector + AT_SPACE_SIZE) * LI_SECTOR != size;
+	return img_source_read(disc, at, sector, sizeof(sector), NULL) && is_descriptor(sector) &&
+	       sector[0] == TYPE_PRIMARY &&
+	       (SESSION_START + (guint64)img_le32(sector + AT_SPACE_SIZE)) * LI_SECTOR < size;
 }
 
 static gboolean check_size(const img_source *disc, const li_volume *volume, GError **error)
@@ -194,7 +198,7 @@ gboolean li_volume_read(
 	if (catalog)
 		li_el_torito_read(disc, catalog, boot_images);
 	volume->joliet_long_names = volume->joliet && has_long_names(disc);
-	volume->multi_session = has_old_session(disc, volume->size);
+	volume->multi_session = has_later_session(disc, volume->size);
 	return TRUE;
 }
 

@@ -32,6 +32,9 @@ static const char prepare[] =
 	"touch tree/d/$(printf 'n%.0s' $(seq 65)); mk joliet65.iso $date -J -joliet-long\n"
 	"rm -r tree/d\n"
 	"xorriso -outdev multi.iso -blank as_needed -map tree /tree -commit >/dev/null 2>&1\n"
+	"cp multi.iso single.iso\n"
+	"mk aligned.iso $date $bios --emul-toc -isohybrid-mbr /usr/lib/ISOLINUX/isohdpfx.bin "
+	"-partition_cyl_align all\n"
 	"xorriso -dev multi.iso -map tree /more -commit >/dev/null 2>&1\n"
 	"mkdir -p tree/$(printf 'x\\205y') tree/a/b/c/d/e/f/g/h/i; touch tree/$(printf 'x\\205y/l\\351')\n"
 	"echo deep > tree/a/b/c/d/e/f/g/h/i/deep; mk names.iso $date $bios\n"
@@ -172,6 +175,23 @@ static void test_multi_session(void)
 	g_assert_true(iso->volume.multi_session);
 	g_assert_nonnull(li_iso_find(iso, "/tree/hello.txt"));
 	g_assert_nonnull(li_iso_find(iso, "/more/hello.txt"));
+}
+
+/* With room for another one, and with padding behind it. */
+static void assert_one_session(const char *name)
+{
+	g_autoptr(li_iso) iso = open_iso(name);
+	char descriptor[6];
+
+	g_assert_cmpint(pread(iso->fd, descriptor, 6, 48 * LI_SECTOR), ==, 6);
+	g_assert_cmpmem(descriptor, 6, "\1CD001", 6);
+	g_assert_false(iso->volume.multi_session);
+}
+
+static void test_single_session(void)
+{
+	assert_one_session("single.iso");
+	assert_one_session("aligned.iso");
 }
 
 static void test_partition_tables(void)
@@ -512,6 +532,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/volume/joliet", test_joliet);
 	g_test_add_func("/volume/isomd5", test_isomd5);
 	g_test_add_func("/volume/multi-session", test_multi_session);
+	g_test_add_func("/volume/single-session", test_single_session);
 	g_test_add_func("/volume/partition-tables", test_partition_tables);
 	g_test_add_func("/volume/boot-images", test_boot_images);
 	g_test_add_func("/files/names", test_files);
