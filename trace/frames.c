@@ -3,6 +3,9 @@
 
 #include "trace/agent/protocol.h"
 
+/* Frames lost in a row: a line that is hung up or overrun takes some kilobytes with it. */
+static const guint64 gap_limit = 1 << 16;
+
 struct tr_frames {
 	guint8 bytes[TR_FRAME_MAX + 1]; /* unescaped, since the last frame end */
 	gsize length;
@@ -38,7 +41,17 @@ static gboolean is_frame(const tr_frames *frames)
 	gsize checked = frames->length - TR_FRAME_TRAILER;
 	if (tr_get32(frames->bytes + checked) != tr_crc32(0, frames->bytes, checked))
 		return FALSE;
-	return tr_get32(frames->bytes + 1) >= frames->next; /* else it was here before */
+	return TRUE;
+}
+
+/* Whether it can be the next one; else it was here before, or would make all behind it seem so. */
+static gboolean is_in_sequence(tr_frames *frames)
+{
+	guint32 sequence = tr_get32(frames->bytes + 1);
+	gboolean forged = sequence > frames->next + gap_limit;
+
+	frames->counts.forged += forged;
+	return !forged && sequence >= frames->next;
 }
 
 static void take(tr_frames *frames, tr_frame_func call, gpointer data)
@@ -59,7 +72,7 @@ static void take(tr_frames *frames, tr_frame_func call, gpointer data)
 
 static void end(tr_frames *frames, tr_frame_func call, gpointer data)
 {
-	if (is_frame(frames))
+	if (is_frame(frames) && is_in_sequence(frames))
 		take(frames, call, data);
 	else if (frames->length || frames->broken || frames->escaped)
 		frames->counts.bad++;

@@ -20,6 +20,7 @@ typedef struct {
 	guint64 good;    /* frames */
 	guint64 bad;     /* pieces between two frame ends that are no frame */
 	guint64 missing; /* frames that the sequence numbers show to be lost */
+	guint64 forged;  /* of the bad: right, but with a number that no loss explains */
 } tr_frames_counts;
 
 typedef struct tr_frames tr_frames;

@@ -45,6 +45,9 @@ static gboolean check(const char *path, const tr_guest *guest, GError **error)
 	if (!guest->heard)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: no recording of a boot, or its beginning is lost", path);
+	if (tr_frames_get_counts(guest->frames)->forged > 0)
+		return ro_fail(error, RO_ERROR_UNSUITABLE,
+			"%s: has frames that are not the agent's; record that boot again", path);
 	if (guest->fanotify_errno)
 		return ro_fail(error, RO_ERROR_UNSUITABLE,
 			"%s: the kernel %s of that machine has no fanotify (%s), so nothing could be recorded",

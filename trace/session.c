@@ -333,6 +333,9 @@ static gboolean check_agent(const session *s, GError **error)
 	if (tr_frames_get_counts(s->guest->frames)->bytes > AGENT_LIMIT)
 		return ro_fail(error, RO_ERROR_GUEST,
 			"the guest sent more than 1 GiB on the line of its agent");
+	if (tr_frames_get_counts(s->guest->frames)->forged > 0)
+		return ro_fail(error, RO_ERROR_GUEST,
+			"the guest sent what its agent does not on the line of its agent; another program in it writes there");
 	if (s->guest->heard && host_now() - s->heard > silence_limit)
 		return fail_guest(s, error, "the guest, or the agent in it, hangs",
 			"nothing came from it for two minutes");

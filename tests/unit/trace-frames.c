@@ -233,6 +233,40 @@ static void test_repeated_frame(void)
 	g_assert_cmpuint(counts.bad, ==, 1);
 }
 
+/* One frame must not make the host deaf to those that follow. */
+static void test_forged_sequence(void)
+{
+	static const guint32 numbers[] = {G_MAXUINT32, G_MAXUINT32 - 1, G_MAXINT32, 1 << 20};
+
+	for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		g_autoptr(GByteArray) stream = g_byte_array_new();
+		g_autoptr(GByteArray) rest = three_frames();
+		g_autoptr(GPtrArray) out = new_list();
+
+		put_frame(stream, 'X', numbers[i], "forged", 6);
+		g_byte_array_append(stream, rest->data, rest->len);
+		tr_frames_counts counts = decode(stream->data, stream->len, 64, out);
+		g_assert_cmpuint(counts.good, ==, 3);
+		g_assert_cmpuint(counts.forged, ==, 1);
+		g_assert_cmpuint(counts.bad, ==, 1);
+		g_assert_cmpuint(counts.missing, ==, 0);
+		assert_subset(out);
+	}
+}
+
+static void test_long_gap(void)
+{
+	g_autoptr(GByteArray) stream = g_byte_array_new();
+	g_autoptr(GPtrArray) out = new_list();
+
+	put_frame(stream, 'A', 0, "one", 3);
+	put_frame(stream, 'B', 50000, "", 0);
+	tr_frames_counts counts = decode(stream->data, stream->len, 64, out);
+	g_assert_cmpuint(counts.good, ==, 2);
+	g_assert_cmpuint(counts.missing, ==, 49999);
+	g_assert_cmpuint(counts.forged, ==, 0);
+}
+
 static void test_largest_frame(void)
 {
 	g_autoptr(GByteArray) stream = g_byte_array_new();
@@ -475,6 +509,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/frames/flood-without-an-end", test_flood_without_an_end);
 	g_test_add_func("/frames/length-that-lies", test_length_that_lies);
 	g_test_add_func("/frames/repeated-frame", test_repeated_frame);
+	g_test_add_func("/frames/forged-sequence", test_forged_sequence);
+	g_test_add_func("/frames/long-gap", test_long_gap);
 	g_test_add_func("/frames/largest-frame", test_largest_frame);
 	g_test_add_func("/guest/conversation", test_conversation);
 	g_test_add_func("/guest/hostile", test_hostile_guest);
