@@ -20,7 +20,7 @@ enum { LINE_MAX_BYTES = 512 };
 
 static gboolean bad_line(const char *path, guint line, const char *reason, GError **error)
 {
-	return ro_fail(error, RO_ERROR_FAILED, "%s:%u: %s; not a read log of the medium plugin",
+	return ro_fail(error, RO_ERROR_USAGE, "%s:%u: %s; not a read log of the medium plugin",
 		path, line, reason);
 }
 

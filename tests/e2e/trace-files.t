@@ -92,7 +92,7 @@ like "$err" 'by the reads alone' 'and for people'
 run "$PROGRAM" plan tiny.iso --trace whole.trace
 is "$(grep -c '^hot [0-9]* f .* blocks$' <<<"$out")" "$(awk '$2 == "f"' whole.trace | wc -l)" 'a plan can be made of it'
 
-refuse 1 'whole\.trace:1: .*not a read log' 'what is no log' trace tiny.iso --read-log whole.trace -o no.trace
+refuse 2 'whole\.trace:1: .*not a read log' 'what is no log' trace tiny.iso --read-log whole.trace -o no.trace
 echo "1 0 96" | log super.log
 refuse 3 'no block of a file of it was read' 'a log without a file' trace tiny.iso --read-log super.log -o no.trace
 ok 'and no trace is left' test ! -e no.trace

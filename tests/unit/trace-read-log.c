@@ -59,7 +59,7 @@ static void cut_at_every_byte(void)
 		g_autoptr(GError) error = NULL;
 		g_autoptr(GArray) reads = parse(text, (gssize)cut, &error);
 		if (cut < first) {
-			g_assert_error(error, RO_ERROR, RO_ERROR_FAILED);
+			g_assert_error(error, RO_ERROR, RO_ERROR_USAGE);
 			continue;
 		}
 		g_assert_no_error(error);
@@ -93,7 +93,7 @@ static void bad_lines_are_named(void)
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GError) error = NULL;
 		g_assert_null(parse(cases[i].text, -1, &error));
-		g_assert_error(error, RO_ERROR, RO_ERROR_FAILED);
+		g_assert_error(error, RO_ERROR, RO_ERROR_USAGE);
 		g_assert_true(g_str_has_prefix(error->message, path));
 		g_assert_nonnull(strstr(error->message, cases[i].reason));
 	}
