@@ -15,6 +15,18 @@ static void put(guint8 *at, guint64 value, gsize size)
 	memcpy(at, &value, size);
 }
 
+static void resum_header(guint8 *disk)
+{
+	put(disk + 512 + 16, 0, 4);
+	put(disk + 512 + 16, crc32(0, disk + 512, 92), 4);
+}
+
+static void resum(guint8 *disk)
+{
+	put(disk + 512 + 88, crc32(0, disk + 1024, ENTRIES_SIZE), 4);
+	resum_header(disk);
+}
+
 /* A table with two partitions; the header at block 1. */
 static void make(guint8 *disk, guint8 guid)
 {
@@ -34,8 +46,15 @@ static void make(guint8 *disk, guint8 guid)
 	memset(entries + 128, 0xbb, 16);
 	memset(entries + 144, guid + 2, 16);
 	memset(entries + 48, guid + 3, 80);
-	put(header + 88, crc32(0, entries, ENTRIES_SIZE), 4);
-	put(header + 16, crc32(0, header, 92), 4);
+	resum(disk);
+}
+
+/* Both partitions get a type of such bytes. */
+static void fill_types(guint8 *disk, guint8 first, guint8 second)
+{
+	memset(disk + 1024, first, 16);
+	memset(disk + 1024 + 128, second, 16);
+	resum(disk);
 }
 
 static int disk_file(const guint8 *disk)
@@ -90,6 +109,30 @@ static void test_only_of_partitions_of_the_same_type(void)
 	close(b);
 }
 
+/* What a partition is for is no business of ours; an entry of type zero is free. */
+static void test_unknown_types(void)
+{
+	guint8 disk[1024 + ENTRIES_SIZE];
+	g_auto(li_gpt) from = {0}, gpt = {0};
+	int a, b;
+
+	make(disk, 7);
+	fill_types(disk, 0, 0xff);
+	a = disk_file(disk);
+	make(disk, 50);
+	fill_types(disk, 0, 0xff);
+	b = disk_file(disk);
+	g_assert_true(li_gpt_read(a, 512, &from));
+	g_assert_true(li_gpt_read(b, 512, &gpt));
+	g_assert_true(li_gpt_copy_ids(&gpt, &from));
+	g_assert_true(li_gpt_write(b, &gpt, NULL));
+	li_gpt_clear(&gpt);
+	g_assert_true(li_gpt_read(b, 512, &gpt));
+	g_assert_cmpmem(gpt.entries, ENTRIES_SIZE, from.entries, ENTRIES_SIZE);
+	close(a);
+	close(b);
+}
+
 static void assert_not_read(guint8 *disk, const char *why)
 {
 	int fd = disk_file(disk);
@@ -98,12 +141,6 @@ static void assert_not_read(guint8 *disk, const char *why)
 	if (li_gpt_read(fd, 512, &gpt))
 		g_error("read although %s", why);
 	close(fd);
-}
-
-static void resum(guint8 *disk)
-{
-	put(disk + 512 + 16, 0, 4);
-	put(disk + 512 + 16, crc32(0, disk + 512, 92), 4);
 }
 
 static void test_broken_tables(void)
@@ -130,7 +167,7 @@ static void test_broken_tables(void)
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
 		make(disk, 7);
 		put(disk + 512 + cases[i].at, cases[i].value, cases[i].size);
-		resum(disk);
+		resum_header(disk);
 		assert_not_read(disk, cases[i].why);
 	}
 	make(disk, 7);
@@ -144,6 +181,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/iso-gpt/guids-of-another-table", test_guids_of_another_table);
 	g_test_add_func("/iso-gpt/only-of-partitions-of-the-same-type",
 		test_only_of_partitions_of_the_same_type);
+	g_test_add_func("/iso-gpt/unknown-types", test_unknown_types);
 	g_test_add_func("/iso-gpt/broken-tables", test_broken_tables);
 	return g_test_run();
 }
