@@ -60,6 +60,8 @@ gboolean tr_boot_check(const tr_boot_job *job, GError **error)
 		return FALSE;
 	if (job->accel == TR_ACCEL_KVM && !tr_kvm_check(error))
 		return FALSE;
+	if (!tr_memory_check(tr_boot_memory(job), error))
+		return FALSE;
 	if (job->hardware.uefi && !tr_ovmf_find(error))
 		return FALSE;
 	if (!check_kernel(job, error) || !tr_boot_check_initrds(job, error))

@@ -60,8 +60,8 @@ typedef struct {
 	tr_coverage coverage;
 } tr_boot_result;
 
-/* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, kernel and initrds of the
- * entry. */
+/* Before any long work: QEMU, nbdkit, agent, plugin, KVM if asked for, memory, kernel and initrds
+ * of the entry. */
 gboolean tr_boot_check(const tr_boot_job *job, GError **error);
 
 /* Whether a read has the first sector of one of the images: then it is being mounted. */

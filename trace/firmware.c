@@ -63,6 +63,8 @@ gboolean tr_firmware_check(const tr_measure_job *job, GError **error)
 
 	if (!tr_qemu_check(error) || !tr_medium_server_check(error))
 		return FALSE;
+	if (!tr_memory_check(tr_boot_memory(&job->boot), error))
+		return FALSE;
 	if (is_uefi(job) && !tr_ovmf_find(error))
 		return FALSE;
 	if (tr_firmware_boot_image(iso, job->firmware))

@@ -6,6 +6,8 @@
 #include <linux/kvm.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "reorder/util/error.h"
@@ -155,6 +157,29 @@ ro_child *tr_qemu_start(const tr_machine *machine, GError **error)
 
 	return ro_child_start(
 		(const char *const *)argv->pdata, NULL, machine->log, machine->agent_fd, error);
+}
+
+/* As QEMU takes it. Where the kernel promises everything, what there is still counts. */
+static gboolean can_have(guint64 bytes)
+{
+	struct sysinfo host;
+
+	if (sysinfo(&host) == 0 &&
+		bytes > ((guint64)host.totalram + host.totalswap) * host.mem_unit)
+		return FALSE;
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory != MAP_FAILED && munmap(memory, bytes) == 0;
+}
+
+gboolean tr_memory_check(guint64 bytes, GError **error)
+{
+	if (can_have(bytes))
+		return TRUE;
+	return ro_fail(error, RO_ERROR_FAILED,
+		"virtual machine: %" G_GUINT64_FORMAT
+		" MiB of memory are more than this machine can give; choose less with --memory",
+		bytes >> 20);
 }
 
 /* Being able to open the device says little: only making a machine shows whether there is

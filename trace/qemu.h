@@ -36,6 +36,9 @@ GPtrArray *tr_qemu_arguments(const tr_machine *machine);
 
 ro_child *tr_qemu_start(const tr_machine *machine, GError **error);
 
+/* RO_ERROR_FAILED if this machine has not so many bytes for a guest, used or not. */
+gboolean tr_memory_check(guint64 bytes, GError **error);
+
 /* RO_ERROR_FAILED "/dev/kvm: reason" unless a virtual machine can be made. It may still hang. */
 gboolean tr_kvm_check(GError **error);
 

@@ -72,7 +72,7 @@ fi
 refuse 2 'READ-LOG is missing' 'no log' simulate
 refuse 1 'No such file' 'a log that is not there' simulate nope.log
 head -c 5000 /dev/urandom >garbage.log
-refuse 1 'not a read log' 'garbage' simulate garbage.log
+refuse 2 'not a read log' 'garbage' simulate garbage.log
 refuse 2 'neither one of cd, dvd' 'an unknown drive' simulate plain.log --drive floppy
 printf 'like cd\nspeed 48\n' >bad.drive
 refuse 2 'bad.drive:2: "speed": unknown' 'a bad drive file' simulate plain.log --drive bad.drive
@@ -89,6 +89,7 @@ refuse 1 'a.iso' 'an ISO that is not there' compare a.iso b.iso
 : >there.html
 refuse 2 'there.html' 'a report that is there' compare fast.iso fast.iso --report there.html
 refuse 1 'No such file' 'a report in no directory' compare fast.iso fast.iso --report no/such/r.html
+refuse 1 'more than this machine can give' 'memory that nobody has' compare fast.iso fast.iso --memory 1000000G
 refuse 3 'kernel|bzImage' 'an ISO without a kernel' compare fast.iso fast.iso
 ok 'nothing is left of the refused runs' sh -c '! find . -name "reorder-livecd-*" | grep .'
 done_testing

@@ -2,6 +2,7 @@
 /* What the virtual machine gets, and what it does not. */
 #include <string.h>
 
+#include "reorder/util/error.h"
 #include "trace/qemu.h"
 
 static GPtrArray *arguments(const char *accelerator, const char *directory)
@@ -121,6 +122,16 @@ static void test_commas(void)
 	g_assert_true(g_str_has_suffix(value(argv, "-chardev", 0), "path=/a,,b,,,,c d/console"));
 }
 
+static void test_memory(void)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(tr_memory_check(64 << 20, NULL));
+	g_assert_false(tr_memory_check((guint64)1 << 50, &error));
+	g_assert_error(error, RO_ERROR, RO_ERROR_FAILED);
+	g_assert_nonnull(strstr(error->message, "--memory"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -129,5 +140,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/qemu/processor", test_processor);
 	g_test_add_func("/qemu/unlike-machine", test_unlike_machine);
 	g_test_add_func("/qemu/commas-in-paths", test_commas);
+	g_test_add_func("/qemu/memory", test_memory);
 	return g_test_run();
 }
