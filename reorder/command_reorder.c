@@ -54,14 +54,14 @@ static gboolean same_filesystem(const char *a, const char *b)
 	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev;
 }
 
-static gboolean check_space(const job *j, GError **error)
+static gboolean have_space(const job *j, const ro_space *space, GError **error)
 {
 	const char *work = ro_workdir_path(j->workdir);
 	g_autofree char *path = j->output ? g_strdup(ro_output_temp_path(j->output))
 					  : li_journal_path(j->options->input);
 	g_autofree char *out_dir = g_path_get_dirname(path);
-	guint64 scratch = ro_image_jobs_space(&j->images);
-	guint64 size = j->output ? j->input.iso->file_size : ro_image_jobs_size(&j->images);
+	guint64 scratch = space->scratch;
+	guint64 size = j->output ? j->input.iso->file_size : space->images;
 
 	if (j->options->preload == RO_PRELOAD_AUTO)
 		scratch += size; /* the one that is compared */
@@ -69,6 +69,22 @@ static gboolean check_space(const job *j, GError **error)
 		return ro_need_space(work, scratch + size, "scratch files and the result", error);
 	return ro_need_space(work, scratch, "scratch files", error) &&
 	       ro_need_space(out_dir, size, j->output ? "the new ISO" : "the undo journal", error);
+}
+
+/* Which layers are made anew is known when they have plans: what is too little for any of them
+ * fails before the boot, what may be too little is told before it. */
+static gboolean check_space(const job *j, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+	ro_space least, most;
+
+	ro_image_jobs_space(&j->images, &least, &most);
+	if (!have_space(j, &least, error))
+		return FALSE;
+	if (j->options->traces->len == 0 && !have_space(j, &most, &reason))
+		ro_warn("%s; that is for all layers, and will do if the boot reads of some only",
+			reason->message);
+	return TRUE;
 }
 
 /* --save-trace has to be writable before the boot, not found out behind it. */
@@ -206,7 +222,7 @@ static gboolean our_fault(const job *j, GError **error)
 static gboolean make_images(job *j, GError **error)
 {
 	return ro_image_jobs_plan(&j->images, j->recording.boot.trace, error) &&
-	       ro_image_jobs_rebuild(&j->images, error) &&
+	       check_space(j, error) && ro_image_jobs_rebuild(&j->images, error) &&
 	       (ro_image_jobs_verify(&j->images, error) || our_fault(j, error));
 }
 

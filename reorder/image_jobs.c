@@ -63,26 +63,39 @@ void ro_image_jobs_clear(ro_image_jobs *jobs)
 	g_clear_pointer(&jobs->list, g_array_unref);
 }
 
-guint64 ro_image_jobs_space(const ro_image_jobs *jobs)
+static gboolean is_hit(const ro_image_job *job)
 {
-	guint64 bytes = 0;
+	return job->plan && job->plan->files->len > 0;
+}
 
+static gboolean is_planned(const ro_image_jobs *jobs)
+{
+	for (guint i = 0; i < jobs->list->len; i++)
+		if (RO_IMAGE_JOB(jobs, i)->plan)
+			return TRUE;
+	return FALSE;
+}
+
+void ro_image_jobs_space(const ro_image_jobs *jobs, ro_space *least, ro_space *most)
+{
+	gboolean planned = is_planned(jobs);
+
+	*least = (ro_space){G_MAXUINT64, G_MAXUINT64};
+	*most = (ro_space){0};
 	for (guint i = 0; i < jobs->list->len; i++) {
 		const ro_image_job *job = RO_IMAGE_JOB(jobs, i);
 		ro_engine_job engine = engine_job(jobs, job);
+		ro_space one = {job->engine->space(&engine), job->root->image->file->size};
 
-		bytes += job->engine->space(&engine);
+		if (planned && !is_hit(job))
+			continue;
+		most->scratch += one.scratch;
+		most->images += one.images;
+		least->scratch = MIN(least->scratch, one.scratch);
+		least->images = MIN(least->images, one.images);
 	}
-	return bytes;
-}
-
-guint64 ro_image_jobs_size(const ro_image_jobs *jobs)
-{
-	guint64 bytes = 0;
-
-	for (guint i = 0; i < jobs->list->len; i++)
-		bytes += RO_IMAGE_JOB(jobs, i)->root->image->file->size;
-	return bytes;
+	if (planned)
+		*least = *most;
 }
 
 /* --- the plans --- */
@@ -175,7 +188,7 @@ gboolean ro_image_jobs_rebuild(ro_image_jobs *jobs, GError **error)
 	for (guint i = 0; i < jobs->list->len; i++) {
 		ro_image_job *job = RO_IMAGE_JOB(jobs, i);
 
-		if (!job->plan || job->plan->files->len == 0)
+		if (!is_hit(job))
 			continue;
 		ro_progress_note(jobs->progress, "%s", job->root->image->file->path);
 		if (!rebuild_image(jobs, job, i, error))

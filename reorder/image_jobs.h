@@ -38,9 +38,15 @@ void ro_image_jobs_clear(ro_image_jobs *jobs);
 /* Before the long work. */
 gboolean ro_image_jobs_choose_engines(ro_image_jobs *jobs, GError **error);
 
-/* Bytes that may be needed in the work directory, and of the images as they are. */
-guint64 ro_image_jobs_space(const ro_image_jobs *jobs);
-guint64 ro_image_jobs_size(const ro_image_jobs *jobs);
+/* Bytes, of the images that are going to be made anew. */
+typedef struct {
+	guint64 scratch; /* in the work directory */
+	guint64 images;  /* as they are */
+} ro_space;
+
+/* Before there are plans: of the smallest image, and of all. The plans tell which: then both are
+ * the same. */
+void ro_image_jobs_space(const ro_image_jobs *jobs, ro_space *least, ro_space *most);
 
 /* Of images that the trace names; without a trace (NULL) of all, for --also. */
 gboolean ro_image_jobs_plan(ro_image_jobs *jobs, const tr_trace *trace, GError **error);

@@ -118,6 +118,17 @@ is "$err" '' '--also: one layer that has it is enough'
 run "$PROGRAM" plan in.iso --trace boot.trace --also no/such
 is "$(grep -c 'nothing in in.iso is meant' <<<"$err")" 1 '--also: what no layer has is said once'
 
+# Room is needed for the layers that are made anew, not for all; which they are is known before the work.
+if mkdir small && mount -t tmpfs -o size=1M none small 2>/dev/null; then
+	at_exit 'umount -l "$TMP/small"'
+	run "$PROGRAM" in.iso roomy.iso --trace session.trace --work-dir small
+	is "$status $(grep -c warning <<<"$err")" '0 0' 'room for the one layer is enough' || diag "$err"
+	refuse 1 'small/.*: 1 MB free, [0-9]+ MB needed for scratch files' 'no room for two layers' \
+		in.iso out.iso --trace boot.trace --work-dir small
+else
+	skip 'room for the layers' 'tmpfs cannot be mounted'
+fi
+
 # What is refused
 refuse 3 'of 3 images.*no preload' 'preload with layers' in.iso out.iso --trace boot.trace --preload dm
 write_trace /casper/none.squashfs usr/sbin/init >foreign.trace
