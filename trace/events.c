@@ -21,8 +21,14 @@ struct tr_events {
 typedef struct {
 	guint layer;
 	guint32 inode;
-	const char *path;
+	char *path; /* owned */
 } object;
+
+static void object_clear(object *o)
+{
+	g_free(o->path);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(object, object_clear)
 
 static void free_event(gpointer event)
 {
@@ -129,10 +135,19 @@ static char *name_of(const img_tree *tree, guint32 inode, const char *path)
 	return img_tree_inode_path(tree, inode);
 }
 
+/* The path at that place, or one that a layer above has made of it. */
+static char *path_at(const tr_place *place, const char *renamed)
+{
+	g_autofree char *root = g_strndup(place->path, place->root);
+
+	return renamed ? g_strconcat(root, renamed, NULL) : g_strdup(place->path);
+}
+
 /* The topmost layer that has it. */
 static gboolean find_object(tr_events *events, const GArray *places, object *found)
 {
 	img_layer_answer answer = IMG_LAYER_PASSES;
+	g_autofree char *renamed = NULL;
 	gboolean ours = FALSE;
 
 	for (guint i = 0; i < places->len && answer == IMG_LAYER_PASSES; i++) {
@@ -143,10 +158,12 @@ static gboolean find_object(tr_events *events, const GArray *places, object *fou
 		if (!layer)
 			continue;
 		ours = TRUE;
+		g_free(found->path);
+		found->path = path_at(place, renamed);
+		g_free(renamed);
 		/* The guest has followed the links that lead to it. */
-		answer = img_layer_find(layer, place->path, &found->inode);
+		answer = img_layer_find(layer, found->path, place->root, &found->inode, &renamed);
 		found->layer = (guint)(layer - events->layers);
-		found->path = place->path;
 	}
 	if (answer == IMG_LAYER_HAS)
 		return TRUE;
@@ -204,7 +221,7 @@ gboolean tr_events_add(
 		events->counts.refused++;
 		return FALSE;
 	}
-	object found;
+	g_auto(object) found = {0};
 	if (!find_object(events, places, &found))
 		return FALSE;
 	events->last_time =

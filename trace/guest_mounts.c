@@ -387,7 +387,9 @@ static void add_places(const filesystem *fs, gboolean nested, const char *inside
 		if (l->nested != nested)
 			continue;
 		g_autofree char *path = join(l->prefix, inside);
-		tr_place place = {.image = l->image, .path = g_strdup(*path ? path : "/")};
+		tr_place place = {.image = l->image,
+			.path = g_strdup(*path ? path : "/"),
+			.root = strlen(l->prefix)};
 		g_array_append_val(places, place);
 	}
 }

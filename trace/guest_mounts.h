@@ -17,6 +17,7 @@
 typedef struct {
 	const char *image; /* path on the ISO; owned by the mounts, valid until the next line */
 	char *path;        /* inside the image, with a leading slash; owned */
+	gsize root;        /* bytes of it that lead to what is the root of the filesystem */
 } tr_place;
 
 typedef struct tr_guest_mounts tr_guest_mounts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An image as a layer of an overlay: what it has, and what of the layers below it hides (Linux:
- * Documentation/filesystems/overlayfs.rst, "whiteouts and opaque directories").
+ * An image as a layer of an overlay: what it has, and what of the layers below it hides and which
+ * of them it renames (Linux: Documentation/filesystems/overlayfs.rst, "whiteouts and opaque
+ * directories", "renaming directories").
  */
 #ifndef IMG_LAYER_H
 #define IMG_LAYER_H
@@ -16,6 +17,9 @@ typedef struct {
 	 * NULL: it lies there itself. */
 	const img_tree *outer;
 	guint32 outer_inode;
+	/* Of directories, where the layers below have them: a path from the root of the overlay, or
+	 * another name beside it. Inode → char *; NULL: none is. */
+	GHashTable *redirects;
 } img_layer;
 
 /* RO_ERROR_UNSUITABLE if the attributes of the image are broken. Clear it in either case. */
@@ -31,8 +35,13 @@ typedef enum {
 	IMG_LAYER_PASSES, /* the next one below knows */
 } img_layer_answer;
 
-/* Resolves as img_tree_resolve does, without following the last component. inode: where the layer
- * has it; else IMG_NONE. */
-img_layer_answer img_layer_find(const img_layer *layer, const char *path, guint32 *inode);
+/*
+ * Resolves as img_tree_resolve does, without following the last component. root: bytes of the path
+ * that lead to what is the root of the overlay. inode: where the layer has it; else IMG_NONE.
+ * below: if it passes, the path from that root for the next layer, for the caller to free; else
+ * NULL.
+ */
+img_layer_answer img_layer_find(
+	const img_layer *layer, const char *path, gsize root, guint32 *inode, char **below);
 
 #endif

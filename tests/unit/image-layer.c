@@ -9,8 +9,10 @@
 static img_layer_answer ask(const stack *st, guint layer, const char *path)
 {
 	guint32 inode, wanted = img_tree_resolve(st->layers[layer].tree, path, FALSE);
-	img_layer_answer answer = img_layer_find(&st->layers[layer], path, &inode);
+	g_autofree char *below = NULL;
+	img_layer_answer answer = img_layer_find(&st->layers[layer], path, 0, &inode, &below);
 
+	g_assert_cmpint(below != NULL, ==, answer == IMG_LAYER_PASSES);
 	g_assert_cmpuint(inode, ==, answer == IMG_LAYER_HAS ? wanted : IMG_NONE);
 	return answer;
 }
@@ -62,6 +64,41 @@ static void test_attributes(void)
 	g_assert_cmpint(ask(&st, BASE, "/etc/blank"), ==, IMG_LAYER_HAS);
 }
 
+/* Directories that a layer has renamed; a path may begin above the root of the overlay. */
+static void test_renamed_directories(void)
+{
+	static const struct {
+		const char *path;
+		gsize root;
+		const char *below;
+	} cases[] = {
+		{"/merged/x/y", 0, "/merged/x/y"},
+		{"/renamed/x", 0, "/covered/x"},
+		{"/renamed/inner/x", 0, "/covered/inner/x"},
+		{"/renamed/moved/x", 0, "/away/inner/x"},
+		{"/renamed/moved/on/x", 0, "/away/inner/on/x"},
+		{"/renamed/x", 8, "/x"},
+		{"/renamed/moved/x", 8, "/away/inner/x"},
+	};
+	g_auto(stack) st;
+
+	st_init(&st);
+	if (!st.attributes) {
+		g_test_skip("trusted attributes cannot be set");
+		return;
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *below = NULL;
+		guint32 inode;
+
+		g_test_message("%s", cases[i].path);
+		g_assert_cmpint(img_layer_find(&st.layers[MIDDLE], cases[i].path, cases[i].root,
+					&inode, &below),
+			==, IMG_LAYER_PASSES);
+		g_assert_cmpstr(below, ==, cases[i].below);
+	}
+}
+
 static void test_by_name(void)
 {
 	g_auto(stack) st;
@@ -77,11 +114,11 @@ static char *image_of(const stack *st, const char *path)
 {
 	g_autoptr(tr_events) events = tr_events_new(st->layers, LAYERS);
 	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
-	tr_place foreign = {"/casper/other.squashfs", (char *)path};
+	tr_place foreign = {.image = "/casper/other.squashfs", .path = (char *)path};
 
 	g_array_append_val(places, foreign);
 	for (guint i = 0; i < LAYERS; i++) {
-		tr_place place = {layer_names[i], (char *)path};
+		tr_place place = {.image = layer_names[i], .path = (char *)path};
 		g_array_append_val(places, place);
 	}
 	gboolean added = tr_events_add(events, 0, 1, TR_HOW_OPEN, places);
@@ -122,6 +159,10 @@ static void test_whole_stack(void)
 	}
 	if (!st.attributes)
 		return;
+	g_autofree char *renamed = image_of(&st, "/renamed/x");
+	g_autofree char *moved = image_of(&st, "/renamed/moved/x");
+	g_assert_cmpstr(renamed, ==, layer_names[BASE]);
+	g_assert_cmpstr(moved, ==, layer_names[BASE]);
 	g_assert_null(image_of(&st, "/opaque/old"));
 	g_assert_null(image_of(&st, "/etc/blank"));
 }
@@ -134,8 +175,8 @@ static void test_same_object_twice(void)
 	st_init(&st);
 	g_autoptr(tr_events) events = tr_events_new(st.layers, LAYERS);
 	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(tr_place));
-	tr_place low = {layer_names[BASE], (char *)"/etc/both"};
-	tr_place high = {layer_names[MIDDLE], (char *)"/etc/both"};
+	tr_place low = {.image = layer_names[BASE], .path = (char *)"/etc/both"};
+	tr_place high = {.image = layer_names[MIDDLE], .path = (char *)"/etc/both"};
 
 	g_array_append_val(places, high);
 	g_array_append_val(places, low);
@@ -158,6 +199,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/layer/one", test_one_layer);
 	g_test_add_func("/layer/attributes", test_attributes);
+	g_test_add_func("/layer/renamed-directories", test_renamed_directories);
 	g_test_add_func("/layer/by-name", test_by_name);
 	g_test_add_func("/layer/whole-stack", test_whole_stack);
 	g_test_add_func("/layer/same-object-twice", test_same_object_twice);

@@ -43,6 +43,7 @@ static void st_middle(const fixture *fx)
 	fx_file(fx, "merged/new", 510);
 	fx_file(fx, "covered", 610);
 	fx_symlink(fx, "linked", "merged");
+	fx_dir(fx, "renamed/moved"); /* was covered, and away/inner */
 }
 
 static void st_top(const fixture *fx)
@@ -82,9 +83,12 @@ G_GNUC_UNUSED static void st_init(stack *st)
 	g_autofree char *pseudo = g_build_filename(middle->dir, "pseudo", NULL);
 	g_autofree char *words = g_strconcat("-pf ", pseudo, NULL);
 	g_assert_true(g_file_set_contents(pseudo, whiteouts, -1, NULL));
-	st->attributes = st_set(middle, "opaque", "trusted.overlay.opaque", "y") &&
-			 st_set(middle, "merged", "trusted.overlay.opaque", "x") &&
-			 st_set(middle, "etc/blank", "trusted.overlay.whiteout", "y");
+	st->attributes =
+		st_set(middle, "opaque", "trusted.overlay.opaque", "y") &&
+		st_set(middle, "merged", "trusted.overlay.opaque", "x") &&
+		st_set(middle, "renamed", "trusted.overlay.redirect", "covered") &&
+		st_set(middle, "renamed/moved", "trusted.overlay.redirect", "/away/inner") &&
+		st_set(middle, "etc/blank", "trusted.overlay.whiteout", "y");
 	st_image(st, TOP, "");
 	st_image(st, MIDDLE, words);
 	st_image(st, BASE, "");
