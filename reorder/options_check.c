@@ -42,20 +42,43 @@ static const char *not_of(guint64 given, const char *const *list)
 static gboolean check_bootless(const ro_options *options, guint64 given, GError **error)
 {
 	static const char *const diff[] = {"diff", "json", "force", "quiet", "verbose", NULL};
+	static const char *const segment[] = {
+		"make-boot-segment", "until", "force", "quiet", "verbose", NULL};
+	static const char *const frames[] = {
+		"from-frames", "output", "json", "force", "quiet", "verbose", NULL};
 	static const char *const log[] = {
 		"read-log", "output", "json", "force", "quiet", "verbose", "tracer", NULL};
-	const char *what = options->diff ? "diff" : "read-log";
-	const char *bad = options->diff       ? not_of(given, diff)
-			  : options->read_log ? not_of(given, log)
-					      : NULL;
+	const char *const *goes = options->diff       ? diff
+				  : options->segment  ? segment
+				  : options->frames   ? frames
+				  : options->read_log ? log
+						      : NULL;
+	const char *bad = goes ? not_of(given, goes) : NULL;
 
 	if (bad)
 		return ro_fail(error, RO_ERROR_USAGE,
-			"--%s does not go with --%s: nothing is booted", bad, what);
+			"--%s does not go with --%s: nothing is booted", bad, goes[0]);
 	return !options->read_log || options->tracer == TR_TRACER_AUTO ||
 	       options->tracer == TR_TRACER_BLOCKS ||
 	       ro_fail(error, RO_ERROR_USAGE,
 		       "--read-log goes with --tracer blocks only: nothing else can be learnt from reads");
+}
+
+/* Two things on one standard output. */
+static gboolean check_standard_output(const ro_options *options, GError **error)
+{
+	gboolean plan = options->verb == RO_VERB_PLAN;
+	gboolean trace = options->verb == RO_VERB_TRACE && !options->diff;
+
+	if (g_strcmp0(options->segment, "-") == 0)
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--make-boot-segment needs the name of a file: what to do with it goes to standard output");
+	if ((plan || trace) && g_strcmp0(options->json, "-") == 0 &&
+		(!options->output || g_str_equal(options->output, "-")))
+		return ro_fail(error, RO_ERROR_USAGE,
+			"--json - and the %s would both go to standard output; use --output",
+			plan ? "plan" : "trace");
+	return TRUE;
 }
 
 static gboolean asks_for_auto(const ro_options *options)
@@ -96,10 +119,6 @@ gboolean ro_options_check(const ro_options *options, guint64 given, GError **err
 	if (options->verb == RO_VERB_DM && options->dm == RO_DM_NONE)
 		return ro_fail(error, RO_ERROR_USAGE,
 			"dm needs one of --table, --activate, --release, --status");
-	if (options->verb == RO_VERB_PLAN && g_strcmp0(options->json, "-") == 0 &&
-		(!options->output || g_str_equal(options->output, "-")))
-		return ro_fail(error, RO_ERROR_USAGE,
-			"--json - and the plan would both go to standard output; use --output");
 	if (options->in_place && g_str_equal(options->writer, "rebuild"))
 		return ro_fail(error, RO_ERROR_USAGE,
 			"--in-place and --writer rebuild exclude each other: a rebuilt ISO is a new file");
@@ -108,7 +127,7 @@ gboolean ro_options_check(const ro_options *options, guint64 given, GError **err
 			"--in-place and --compare exclude each other: the old ISO is gone");
 	if (options->quiet && options->verbose)
 		return ro_fail(error, RO_ERROR_USAGE, "--quiet and --verbose exclude each other");
-	if (!check_bootless(options, given, error))
+	if (!check_bootless(options, given, error) || !check_standard_output(options, error))
 		return FALSE;
 	if (alone)
 		return ro_fail(error, RO_ERROR_USAGE, "--%s needs --compare", alone);

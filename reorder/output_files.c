@@ -45,20 +45,34 @@ static gboolean check_one(GHashTable *seen, const char *path, gboolean force, GE
 	return probe != NULL;
 }
 
+static gboolean take_input(GHashTable *seen, const char *path, const char *what, GError **error)
+{
+	if (path && !*path)
+		return ro_fail(error, RO_ERROR_USAGE, "the name of the input is empty");
+	remember(seen, path, what);
+	return TRUE;
+}
+
+static gboolean take_inputs(GHashTable *seen, const ro_options *options, GError **error)
+{
+	for (guint i = 0; i < options->traces->len; i++)
+		if (!take_input(seen, g_ptr_array_index(options->traces, i), "a trace that is read",
+			    error))
+			return FALSE;
+	return take_input(seen, options->input, "the input itself", error) &&
+	       take_input(seen, options->other, "an input", error) &&
+	       take_input(seen, options->read_log, "the log that is read", error) &&
+	       take_input(seen, options->frames, "the recording that is read", error);
+}
+
 gboolean ro_output_files_check(const ro_options *options, GError **error)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const char *written[] = {options->output, options->save_trace, options->json,
 		options->report, options->segment};
 
-	if (options->input && !*options->input)
-		return ro_fail(error, RO_ERROR_USAGE, "the name of the input is empty");
-	remember(seen, options->input, "the input itself");
-	remember(seen, options->other, "an input");
-	remember(seen, options->read_log, "the log that is read");
-	remember(seen, options->frames, "the recording that is read");
-	for (guint i = 0; i < options->traces->len; i++)
-		remember(seen, g_ptr_array_index(options->traces, i), "a trace that is read");
+	if (!take_inputs(seen, options, error))
+		return FALSE;
 	for (gsize i = 0; i < G_N_ELEMENTS(written); i++)
 		if (!check_one(seen, written[i], options->force, error))
 			return FALSE;

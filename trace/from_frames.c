@@ -24,7 +24,8 @@ static gboolean read_frames(const char *path, int fd, tr_guest *guest, GError **
 			return ro_fail_errno(error, errno, "%s: read", path);
 		tr_guest_push(guest, bytes, (gsize)n);
 		if (tr_frames_get_counts(guest->frames)->bytes > size_limit)
-			return ro_fail(error, RO_ERROR_UNSUITABLE, "%s: larger than 1 GiB", path);
+			return ro_fail(error, RO_ERROR_UNSUITABLE,
+				"%s: larger than 1 GiB; that is no recording of a boot", path);
 	}
 	return TRUE;
 }

@@ -422,7 +422,8 @@ static gboolean parse_lines(parser *p, char *text, gsize length, GError **error)
 		*newline = '\0';
 		next = newline + 1;
 		if (strlen(text) != (gsize)(newline - text))
-			return bad(p, error, "a NUL byte");
+			return bad(p, error,
+				p->number == 1 ? "not a trace (a NUL byte)" : "a NUL byte");
 		if (p->number % 4096 == 0 && ro_interrupted(error))
 			return FALSE;
 		if (!parse_line(p, error))

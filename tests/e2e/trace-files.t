@@ -57,6 +57,12 @@ like "$err" 'warning: .*different builds' 'with a warning'
 sed 's, /live/i , /casper/i ,; s,LIVE,OTHER,' b.trace >other.trace
 refuse 3 'no path is in both, .*of volume LIVE.*of volume OTHER' 'another system' trace --diff a.trace other.trace
 head -n 8 b.trace >cut.trace
+printf 'a\0b\n' >tar
+refuse 2 'tar:1: not a trace' 'what is no trace' trace --diff a.trace tar
+refuse 2 'name of the input is empty' 'no name' trace --diff a.trace ''
+refuse 1 'none: open: No such file' 'a trace that is not there' trace --diff a.trace none
+refuse 1 '\.: read: Is a directory' 'a directory' trace --diff a.trace .
+refuse 2 'a\.trace: this is an input' 'JSON over a trace' trace --diff b.trace a.trace --json a.trace --force
 refuse 2 'cut\.trace:9: .*cut off' 'a trace that is not whole' trace --diff a.trace cut.trace
 
 seq 12 | sed 's,.*,& f read - /live/i more/&,' | trace many.trace 'end-time 30'
@@ -93,6 +99,26 @@ run "$PROGRAM" plan tiny.iso --trace whole.trace
 is "$(grep -c '^hot [0-9]* f .* blocks$' <<<"$out")" "$(awk '$2 == "f"' whole.trace | wc -l)" 'a plan can be made of it'
 
 refuse 2 'whole\.trace:1: .*not a read log' 'what is no log' trace tiny.iso --read-log whole.trace -o no.trace
+refuse 1 'none: open: No such file' 'no log' trace tiny.iso --read-log none -o no.trace
+refuse 1 '\.: read: Is a directory' 'a directory instead of a log' trace tiny.iso --read-log . -o no.trace
+refuse 2 'whole.log: this is the log' 'a trace over the log' trace tiny.iso --read-log whole.log -o whole.log --force
+refuse 1 'no/such: cannot be created' 'no place for the trace' trace tiny.iso --read-log whole.log -o no/such
+refuse 2 'whole.trace: exists' 'a trace that is there' trace tiny.iso --read-log whole.log -o whole.trace
+refuse 2 'both go to standard output' 'two things on one output' trace tiny.iso --read-log whole.log --json -
+
+# --- trace --make-boot-segment, --from-frames: what is refused without a boot ---
+refuse 2 'tiny.iso: this is the input' 'a segment over the ISO' trace tiny.iso --make-boot-segment tiny.iso --force
+refuse 2 'not a regular file' 'a segment in place of a directory' trace --make-boot-segment . --force
+refuse 1 'no/such: cannot be created' 'no place for the segment' trace --make-boot-segment no/such
+refuse 1 'none: No such file' 'an ISO that is not there' trace none --make-boot-segment segment
+refuse 3 'not an ISO' 'what is no ISO' trace whole.log --make-boot-segment segment
+ok 'and no segment is left' test ! -e segment
+: >empty
+refuse 3 'empty: no recording of a boot' 'an empty recording' trace tiny.iso --from-frames empty -o no.trace
+refuse 1 '\.: read: Is a directory' 'a directory instead of a recording' trace tiny.iso --from-frames . -o no.trace
+refuse 2 'name of the input is empty' 'a recording without a name' trace tiny.iso --from-frames '' -o no.trace
+refuse 2 'empty: this is the recording' 'a trace over the recording' trace tiny.iso --from-frames empty -o empty --force
+
 echo "1 0 96" | log super.log
 refuse 3 'no block of a file of it was read' 'a log without a file' trace tiny.iso --read-log super.log -o no.trace
 ok 'and no trace is left' test ! -e no.trace
