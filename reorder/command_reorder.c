@@ -97,7 +97,8 @@ static gboolean open_trace_output(job *j, GError **error)
 	return j->trace_output != NULL;
 }
 
-/* What inspect shows and what somebody who does not look there should know. */
+/* What inspect shows and what somebody who does not look there should know. A refusal is told
+ * without it. */
 static void warn_of_notes(const li_iso *iso)
 {
 	for (guint i = 0; i < iso->notes->len; i++)
@@ -155,9 +156,6 @@ static gboolean prepare(job *j, GError **error)
 	if ((options->in_place && !recover(j, error)) ||
 		!ro_input_open(&j->input, options->input, error))
 		return FALSE;
-	warn_of_notes(j->input.iso);
-	if (options->preload == RO_PRELOAD_NONE)
-		warn_of_preload(j->input.iso);
 	if (!open_output(j, error) || !open_trace_output(j, error))
 		return FALSE;
 	g_autofree char *parent = ro_work_parent(options, result_path(j));
@@ -169,11 +167,17 @@ static gboolean prepare(job *j, GError **error)
 	j->images =
 		(ro_image_jobs){options, &j->input, ro_workdir_path(j->workdir), j->progress, NULL};
 	ro_image_jobs_start(&j->images);
-	return ro_image_jobs_choose_engines(&j->images, error) &&
-	       ro_writer_choice_begin(&j->writer, options, j->input.iso, error) &&
-	       check_space(j, error) && ro_recording_check(options, &j->input, error) &&
-	       (!options->compare || ro_compare_check(options, &j->input, NULL, error)) &&
-	       ro_preload_open(&j->preload, options, &j->input, ro_workdir_path(j->workdir), error);
+	if (!ro_image_jobs_choose_engines(&j->images, error) ||
+		!ro_writer_choice_begin(&j->writer, options, j->input.iso, error) ||
+		!check_space(j, error) || !ro_recording_check(options, &j->input, error) ||
+		(options->compare && !ro_compare_check(options, &j->input, NULL, error)) ||
+		!ro_preload_open(
+			&j->preload, options, &j->input, ro_workdir_path(j->workdir), error))
+		return FALSE;
+	warn_of_notes(j->input.iso);
+	if (options->preload == RO_PRELOAD_NONE)
+		warn_of_preload(j->input.iso);
+	return TRUE;
 }
 
 static gboolean record(job *j, GError **error)
