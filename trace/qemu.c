@@ -53,10 +53,10 @@ static void add_take(GPtrArray *argv, const char *option, char *value)
 	g_free(value);
 }
 
-/* What makes emulation twice as fast, found by boots of a Debian live system with QEMU 7.2. ERMS and
- * FSRM have a kernel copy and clear pages by `rep movsb` and `rep stosb`, which are emulated a byte at
- * a time. Translated code of processes long gone is kept until its memory is written again, and is then
- * searched through for each write; a smaller buffer is emptied as a whole before. */
+/* What makes emulation twice as fast, found by boots of a Debian live system with QEMU 7.2. ERMS
+ * and FSRM have a kernel copy and clear pages by `rep movsb` and `rep stosb`, which are emulated a
+ * byte at a time. Translated code of processes long gone is kept until its memory is written again,
+ * and is then searched through for each write; a smaller buffer is emptied as a whole before. */
 static const char emulated_processor[] = "max,-erms,-fsrm";
 static const char emulator[] = "tcg,thread=multi,tb-size=256";
 
