@@ -36,7 +36,7 @@ make_tree() {
 		tar -C / -cf - -T part 2>/dev/null | tar -C "tree/$round" -xf -
 		((round == 0)) || find "tree/$round" -type f -exec sh -c \
 			'for f; do echo "$0" >>"$f"; done' "$round" {} +
-		have=$((have + $(awk '{ sum += $1 } END { print sum }' files)))
+		have=$((have + $(awk '{ sum += $1 } END { printf "%d", sum }' files)))
 		round=$((round + 1))
 	done
 }
@@ -99,7 +99,7 @@ measure() { # NAME
 		jq -r '.seconds | to_entries | map("\(.key) \(.value * 100 | round / 100)") | join(", ")' \
 			out.json 2>/dev/null || true
 	done
-	[ -n "${QUICK:-}" ] || timed 'by hand' bash -c 'by_hand b.iso hand.iso'
+	[ -n "${QUICK:-}" ] || timed 'by hand' bash -ec 'by_hand b.iso hand.iso'
 }
 
 if [ -n "$iso" ]; then
